@@ -1,0 +1,207 @@
+package code
+
+import (
+	"encoding/binary"
+
+	"github.com/jiffyperf/jiffy/instrument/classfile"
+)
+
+// Target is what a body belongs to.
+type Target struct {
+	Pool   *classfile.Pool // constants are added to it
+	Major  uint16          // class-file version
+	Method Method
+}
+
+// Rewriter applies plans to bodies. It reuses its memory from body to body and is not safe for concurrent use.
+type Rewriter struct {
+	layout layout
+	frames frames
+	// Dropped counts the attributes that were left out since they may hold offsets that nobody here can move.
+	Dropped int
+}
+
+// framesSince is the first class-file version with StackMapTable (JVMS §4.10).
+const framesSince = 50
+
+// Rewrite appends the Code attribute with the plan applied to dst. On an error dst is returned as it was and the body is
+// to be left as it is; constants may then have been added to the pool in vain.
+func (r *Rewriter) Rewrite(dst []byte, b *Body, plan *Plan, t Target) ([]byte, error) {
+	start := len(dst)
+	out, err := r.rewrite(dst, b, plan, t)
+	if err != nil {
+		return dst[:start], err
+	}
+	binary.BigEndian.PutUint32(out[start+2:], uint32(len(out)-start-6))
+	return out, nil
+}
+
+func (r *Rewriter) rewrite(dst []byte, b *Body, plan *Plan, t Target) ([]byte, error) {
+	if b.Subroutines {
+		return nil, ErrSubroutine
+	}
+	if t.Major >= framesSince && !b.HasFrames() && b.Branches() {
+		return nil, ErrNoFrames
+	}
+	l := &r.layout
+	if err := l.plan(b, plan.Edits); err != nil {
+		return nil, err
+	}
+	handler := plan.Handler
+	if handler != nil && len(l.ranges(b, handler.From, nil)) == 0 {
+		handler = nil
+	}
+	length := l.newLen
+	if handler != nil {
+		length += len(handler.Code)
+	}
+	maxLocals := b.MaxLocals + 2*plan.Longs
+	maxStack := stackDepth(b, plan, handler)
+	if length > maxCode || maxLocals > 0xFFFF || maxStack > 0xFFFF {
+		return nil, ErrTooLarge
+	}
+	dst = binary.BigEndian.AppendUint16(dst, b.name)
+	dst = append(dst, 0, 0, 0, 0) // attribute_length, written last
+	dst = binary.BigEndian.AppendUint16(dst, uint16(maxStack))
+	dst = binary.BigEndian.AppendUint16(dst, uint16(maxLocals))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(length))
+	dst, err := l.appendCode(dst, b)
+	if err != nil {
+		return nil, err
+	}
+	if handler != nil {
+		dst = append(dst, handler.Code...)
+	}
+	if dst, err = l.appendHandlers(dst, b, handler); err != nil {
+		return nil, err
+	}
+	if err := r.encodeFrames(b, plan, handler, t); err != nil {
+		return nil, err
+	}
+	return r.appendAttributes(dst, b, t.Pool)
+}
+
+func stackDepth(b *Body, plan *Plan, handler *Handler) int {
+	extra := 0
+	for i := range plan.Edits {
+		extra = max(extra, plan.Edits[i].Stack)
+	}
+	depth := b.MaxStack + extra
+	if handler != nil {
+		depth = max(depth, handler.Stack)
+	}
+	return depth
+}
+
+// appendCode writes the instructions, handler code excluded.
+func (l *layout) appendCode(dst []byte, b *Body) ([]byte, error) {
+	base, from := len(dst), 0
+	var err error
+	for i := range l.stops {
+		s := &l.stops[i]
+		dst = append(dst, b.Code[from:s.pc]...)
+		from = s.pc + s.oldSize
+		for e := s.first; e < s.first+s.edits; e++ {
+			dst = append(dst, l.order[e].Code...)
+		}
+		if s.oldSize > 0 && s.instead < 0 {
+			if dst, err = l.appendSwitch(dst, b, s.pc, len(dst)-base); err != nil {
+				return nil, err
+			}
+		}
+	}
+	dst = append(dst, b.Code[from:]...)
+	return dst, l.patchBranches(dst[base:], b)
+}
+
+// appendSwitch writes the switch at pc with the padding and the targets it has at newPC.
+func (l *layout) appendSwitch(dst []byte, b *Body, pc, newPC int) ([]byte, error) {
+	dst = append(dst, b.Code[pc])
+	dst = append(dst, 0, 0, 0)[:len(dst)+padding(newPC)]
+	at, end := pc+1+padding(pc), pc+b.Length(pc)
+	// Both kinds start with the default's offset; then come words of which all (tableswitch) or every second one
+	// (lookupswitch) is an offset.
+	head, step := 12, 4
+	if b.Code[pc] == OpLookupswitch {
+		head, step = 8, 8
+	}
+	dst, err := l.appendTarget(dst, b, pc, newPC, at)
+	if err != nil {
+		return nil, err
+	}
+	dst = append(dst, b.Code[at+4:at+head]...)
+	for at += head; at < end; at += step {
+		dst = append(dst, b.Code[at:at+step-4]...)
+		if dst, err = l.appendTarget(dst, b, pc, newPC, at+step-4); err != nil {
+			return nil, err
+		}
+	}
+	return dst, nil
+}
+
+// appendTarget writes the new form of the four-byte offset at code[at].
+func (l *layout) appendTarget(dst []byte, b *Body, pc, newPC, at int) ([]byte, error) {
+	target := pc + int(int32At(b.Code, at))
+	if !b.StartsAt(target) {
+		return nil, &PCError{pc, "switch to between instructions", ErrMalformed}
+	}
+	return binary.BigEndian.AppendUint32(dst, uint32(l.land(target)-newPC)), nil
+}
+
+// patchBranches gives every branch the offset it needs now.
+func (l *layout) patchBranches(code []byte, b *Body) error {
+	for _, p := range b.Points {
+		kind := formats[p.Op].operand
+		if kind != branch16 && kind != branch32 {
+			continue
+		}
+		pc := int(p.PC)
+		offset := int(int16(binary.BigEndian.Uint16(b.Code[pc+1:])))
+		if kind == branch32 {
+			offset = int(int32At(b.Code, pc+1))
+		}
+		if !b.StartsAt(pc + offset) {
+			return &PCError{pc, "branch to between instructions", ErrMalformed}
+		}
+		if s := l.stopAt(pc); s != nil && s.instead >= 0 {
+			continue
+		}
+		newPC := l.instruction(pc)
+		newOffset := l.land(pc+offset) - newPC
+		if kind == branch32 {
+			binary.BigEndian.PutUint32(code[newPC+1:], uint32(newOffset))
+			continue
+		}
+		if newOffset != int(int16(newOffset)) {
+			return &PCError{pc, "branch", ErrBranch}
+		}
+		binary.BigEndian.PutUint16(code[newPC+1:], uint16(newOffset))
+	}
+	return nil
+}
+
+// encodeFrames leaves the new StackMapTable in r.frames, or nothing where there are no frames.
+func (r *Rewriter) encodeFrames(b *Body, plan *Plan, handler *Handler, t Target) error {
+	old := b.attribute(classfile.AttrStackMapTable)
+	needed := t.Major >= framesSince && (old != nil || handler != nil)
+	f := &r.frames
+	if err := f.begin(t.Method, t.Pool, needed); err != nil || !needed {
+		return err
+	}
+	if f.slots > b.MaxLocals {
+		return &PCError{0, "max_locals is less than the parameters", ErrMalformed}
+	}
+	if old != nil {
+		if err := f.rewrite(old.info, b, &r.layout, plan.Longs); err != nil {
+			return err
+		}
+	}
+	if handler != nil {
+		if t.Pool.Room() < 2 {
+			return ErrPoolFull
+		}
+		throwable := objectType(t.Pool.AddClass("java/lang/Throwable"))
+		f.handler(r.layout.newLen, b.MaxLocals, plan.Longs, throwable)
+	}
+	return nil
+}

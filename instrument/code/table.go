@@ -1,0 +1,188 @@
+package code
+
+import (
+	"encoding/binary"
+
+	"github.com/jiffyperf/jiffy/instrument/classfile"
+)
+
+// ranges appends the new code ranges, as start and end pairs, that a handler from the given pc covers: everything but bare
+// code and the instructions behind it. Empty ranges are left out: a verifier refuses them (JVMS §4.7.3).
+func (l *layout) ranges(b *Body, from int, to []int) []int {
+	start := l.land(from)
+	add := func(end int) {
+		if start < end {
+			to = append(to, start, end)
+		}
+	}
+	for i := range l.stops {
+		if s := &l.stops[i]; s.bare && s.pc >= from {
+			add(s.at)
+			size := s.newSize
+			if s.oldSize == 0 {
+				size = b.Length(s.pc)
+			}
+			start = s.at + s.before + size
+		}
+	}
+	add(l.newLen)
+	return to
+}
+
+// appendHandlers writes the exception table: the rows there were, in their order, and behind them those of the plan's
+// handler, so that whatever the method catches itself is caught as before.
+func (l *layout) appendHandlers(dst []byte, b *Body, handler *Handler) ([]byte, error) {
+	var own []int
+	if handler != nil {
+		own = l.ranges(b, handler.From, make([]int, 0, 32))
+	}
+	count := len(b.handlers)/8 + len(own)/2
+	if count > 0xFFFF {
+		return nil, ErrTooLarge
+	}
+	dst = binary.BigEndian.AppendUint16(dst, uint16(count))
+	for row := b.handlers; len(row) > 0; row = row[8:] {
+		start, end := int(binary.BigEndian.Uint16(row)), int(binary.BigEndian.Uint16(row[2:]))
+		to := int(binary.BigEndian.Uint16(row[4:]))
+		if start >= end || !b.StartsAt(start) || end != len(b.Code) && !b.StartsAt(end) || !b.StartsAt(to) {
+			return nil, &PCError{start, "exception table row", ErrMalformed}
+		}
+		dst = appendRow(dst, l.boundary(start), l.boundary(end), l.land(to))
+		dst = append(dst, row[6:8]...)
+	}
+	for ; len(own) > 0; own = own[2:] {
+		dst = appendRow(dst, own[0], own[1], l.newLen)
+		dst = append(dst, 0, 0) // catch_type 0: any
+	}
+	return dst, nil
+}
+
+func appendRow(dst []byte, start, end, handler int) []byte {
+	dst = binary.BigEndian.AppendUint16(dst, uint16(start))
+	dst = binary.BigEndian.AppendUint16(dst, uint16(end))
+	return binary.BigEndian.AppendUint16(dst, uint16(handler))
+}
+
+// appendAttributes writes attributes_count and the attributes of the Code attribute.
+func (r *Rewriter) appendAttributes(dst []byte, b *Body, pool *classfile.Pool) ([]byte, error) {
+	countAt, count := len(dst), 0
+	dst = append(dst, 0, 0)
+	framesLeft := r.frames.written > 0
+	for i := range b.attributes {
+		a := &b.attributes[i]
+		at := len(dst)
+		dst = binary.BigEndian.AppendUint16(dst, a.name)
+		dst = append(dst, 0, 0, 0, 0)
+		keep := true
+		if a.kind == classfile.AttrStackMapTable {
+			if keep = framesLeft; keep {
+				dst, framesLeft = r.appendFrames(dst), false
+			}
+		} else {
+			dst, keep = r.appendMoved(dst, a)
+		}
+		if !keep {
+			dst = dst[:at]
+			continue
+		}
+		binary.BigEndian.PutUint32(dst[at+2:], uint32(len(dst)-at-6))
+		count++
+	}
+	if framesLeft {
+		if pool.Room() < 1 {
+			return nil, ErrPoolFull
+		}
+		at := len(dst)
+		dst = binary.BigEndian.AppendUint16(dst, pool.AddUtf8("StackMapTable"))
+		dst = r.appendFrames(append(dst, 0, 0, 0, 0))
+		binary.BigEndian.PutUint32(dst[at+2:], uint32(len(dst)-at-6))
+		count++
+	}
+	binary.BigEndian.PutUint16(dst[countAt:], uint16(count))
+	return dst, nil
+}
+
+func (r *Rewriter) appendFrames(dst []byte) []byte {
+	dst = binary.BigEndian.AppendUint16(dst, uint16(r.frames.written))
+	return append(dst, r.frames.out...)
+}
+
+// appendMoved writes an attribute's info with its offsets moved; keep is false where the attribute is to be left out.
+func (r *Rewriter) appendMoved(dst []byte, a *attribute) (_ []byte, keep bool) {
+	switch a.kind {
+	case classfile.AttrLineNumberTable:
+		return r.layout.appendLines(dst, a.info)
+	case classfile.AttrLocalVariableTable, classfile.AttrLocalVariableTypeTable:
+		return r.layout.appendVariables(dst, a.info)
+	case classfile.AttrRuntimeVisibleTypeAnnotations, classfile.AttrRuntimeInvisibleTypeAnnotations:
+		at := len(dst)
+		dst = append(dst, a.info...)
+		if keep = r.layout.moveTypeAnnotations(dst[at:]); !keep {
+			r.Dropped++
+		}
+		return dst, keep
+	case classfile.AttrStackMap: // CLDC's; the classes of these versions need no frames
+		return dst, false
+	}
+	r.Dropped++
+	return dst, false
+}
+
+// appendLines moves a LineNumberTable (JVMS §4.7.12). The first line stays at 0, so that inserted entry code belongs to it.
+func (l *layout) appendLines(dst, info []byte) ([]byte, bool) {
+	if len(info) < 2 || len(info) != 2+4*int(binary.BigEndian.Uint16(info)) {
+		return dst, false
+	}
+	countAt, count := len(dst), 0
+	dst = append(dst, 0, 0)
+	for row := info[2:]; len(row) > 0; row = row[4:] {
+		pc := int(binary.BigEndian.Uint16(row))
+		if pc >= l.oldLen {
+			continue
+		}
+		if pc != 0 {
+			pc = l.land(pc)
+		}
+		dst = binary.BigEndian.AppendUint16(dst, uint16(pc))
+		dst = append(dst, row[2:4]...)
+		count++
+	}
+	binary.BigEndian.PutUint16(dst[countAt:], uint16(count))
+	return dst, true
+}
+
+// appendVariables moves a LocalVariableTable or LocalVariableTypeTable (JVMS §4.7.13, §4.7.14). Rows that are invalid
+// already are dropped, since they could become something else; rows that start at 0 are parameters and stay there.
+func (l *layout) appendVariables(dst, info []byte) ([]byte, bool) {
+	if len(info) < 2 || len(info) != 2+10*int(binary.BigEndian.Uint16(info)) {
+		return dst, false
+	}
+	countAt, count := len(dst), 0
+	dst = append(dst, 0, 0)
+	for row := info[2:]; len(row) > 0; row = row[10:] {
+		start, length, ok := l.moveRange(row)
+		if !ok {
+			continue
+		}
+		dst = binary.BigEndian.AppendUint16(dst, uint16(start))
+		dst = binary.BigEndian.AppendUint16(dst, uint16(length))
+		dst = append(dst, row[4:10]...)
+		count++
+	}
+	binary.BigEndian.PutUint16(dst[countAt:], uint16(count))
+	return dst, true
+}
+
+// moveRange moves a start_pc and length, as debug tables and annotations have them.
+func (l *layout) moveRange(row []byte) (start, length int, ok bool) {
+	from := int(binary.BigEndian.Uint16(row))
+	to := from + int(binary.BigEndian.Uint16(row[2:]))
+	if to > l.oldLen {
+		return 0, 0, false
+	}
+	if from != 0 {
+		start = l.land(from)
+	}
+	// A variable that ends at an instruction ends before what was inserted there; an empty range stays empty.
+	return start, max(0, l.boundary(to)-start), true
+}
