@@ -16,35 +16,35 @@ const (
 	AttrRuntimeVisibleTypeAnnotations
 	AttrRuntimeInvisibleTypeAnnotations
 	AttrSourceFile
+	attributeKinds
 )
+
+var attributeNames = [attributeKinds]string{
+	AttrCode:                            "Code",
+	AttrStackMapTable:                   "StackMapTable",
+	AttrStackMap:                        "StackMap",
+	AttrLineNumberTable:                 "LineNumberTable",
+	AttrLocalVariableTable:              "LocalVariableTable",
+	AttrLocalVariableTypeTable:          "LocalVariableTypeTable",
+	AttrRuntimeVisibleTypeAnnotations:   "RuntimeVisibleTypeAnnotations",
+	AttrRuntimeInvisibleTypeAnnotations: "RuntimeInvisibleTypeAnnotations",
+	AttrSourceFile:                      "SourceFile",
+}
+
+// byLength finds the only attribute that a name of some length can be.
+var byLength = func() (t [32]Attribute) {
+	for a, name := range attributeNames {
+		t[len(name)] = Attribute(a)
+	}
+	return t
+}()
 
 // attributeNamed tells attributes by their names. It runs for every CONSTANT_Utf8, so the length decides first.
 func attributeNamed(name []byte) Attribute {
-	switch len(name) {
-	case 4:
-		return when(string(name) == "Code", AttrCode)
-	case 8:
-		return when(string(name) == "StackMap", AttrStackMap)
-	case 10:
-		return when(string(name) == "SourceFile", AttrSourceFile)
-	case 13:
-		return when(string(name) == "StackMapTable", AttrStackMapTable)
-	case 15:
-		return when(string(name) == "LineNumberTable", AttrLineNumberTable)
-	case 18:
-		return when(string(name) == "LocalVariableTable", AttrLocalVariableTable)
-	case 22:
-		return when(string(name) == "LocalVariableTypeTable", AttrLocalVariableTypeTable)
-	case 29:
-		return when(string(name) == "RuntimeVisibleTypeAnnotations", AttrRuntimeVisibleTypeAnnotations)
-	case 31:
-		return when(string(name) == "RuntimeInvisibleTypeAnnotations", AttrRuntimeInvisibleTypeAnnotations)
+	if len(name) >= len(byLength) {
+		return AttrUnknown
 	}
-	return AttrUnknown
-}
-
-func when(is bool, a Attribute) Attribute {
-	if is {
+	if a := byLength[len(name)]; a != AttrUnknown && string(name) == attributeNames[a] {
 		return a
 	}
 	return AttrUnknown

@@ -47,13 +47,13 @@ type Pool struct {
 	known   []Attribute // by index: what a Utf8 names
 	end     int         // offset behind the last parsed constant
 	added   []byte
-	memo    map[string]uint16 // added constants, by their bytes
-	classes classIndex        // the CONSTANT_Class of the original pool
+	shared  []uint16               // added constants that may be asked for again, classes aside
+	classes classIndex             // every CONSTANT_Class
+	names   [attributeKinds]uint16 // parsed CONSTANT_Utf8 by the attribute that they name
 }
 
 func (p Pool) reset(data []byte) Pool {
-	clear(p.memo)
-	return Pool{data: data, offsets: p.offsets[:0], known: p.known[:0], added: p.added[:0], memo: p.memo,
+	return Pool{data: data, offsets: p.offsets[:0], known: p.known[:0], added: p.added[:0], shared: p.shared[:0],
 		classes: p.classes.reset()}
 }
 
@@ -84,7 +84,9 @@ func (p *Pool) parse(r *reader) {
 				r.fail("CONSTANT_Utf8")
 				return
 			}
-			p.known[i] = attributeNamed(data[pos+3 : pos+3+n])
+			if a := attributeNamed(data[pos+3 : pos+3+n]); a != AttrUnknown {
+				p.known[i], p.names[a] = a, uint16(i)
+			}
 			pos += 3 + n
 		case size == 0:
 			r.err = &SyntaxError{pos, fmt.Sprintf("constant #%d has the unknown tag %d", i, tag), ErrFormat}
@@ -207,68 +209,90 @@ func (p *Pool) Ref(i uint16) (ref Ref, ok bool) {
 	return ref, ref.Class != nil && ref.Name != nil && ref.Desc != nil
 }
 
-// add appends a constant that is not there among the added ones yet. Constants of the original pool are not searched:
-// a handful of doubles is cheaper than an index over every class's pool. The caller has made sure of Room.
-func (p *Pool) add(constant []byte, slots int) uint16 {
-	if i, ok := p.memo[string(constant)]; ok {
-		return i
+// add appends a constant, or finds it among those that were added this way. There are a dozen a class, so that looking
+// through them beats hashing; and constants of the original pool are not searched, since an index over every class's pool
+// costs more than a handful of doubles. The caller has made sure of Room.
+func (p *Pool) add(tag Tag, head []byte, tail string) uint16 {
+	for _, i := range p.shared {
+		if c := p.added[int(p.offsets[i])-p.end:]; Tag(c[0]) == tag && len(c) > len(head)+len(tail) &&
+			string(c[1:1+len(head)]) == string(head) && string(c[1+len(head):1+len(head)+len(tail)]) == tail {
+			return i
+		}
 	}
-	if p.memo == nil {
-		p.memo = make(map[string]uint16)
-	}
-	i := uint16(len(p.offsets))
-	p.memo[string(constant)] = i
-	p.append(constant, slots)
+	i := p.append(tag, head, tail)
+	p.shared = append(p.shared, i)
 	return i
 }
 
-func (p *Pool) append(constant []byte, slots int) uint16 {
+func (p *Pool) append(tag Tag, head []byte, tail string) uint16 {
 	i := uint16(len(p.offsets))
 	p.offsets = append(p.offsets, uint32(p.end+len(p.added)))
-	known := AttrUnknown
-	if Tag(constant[0]) == TagUtf8 {
-		known = attributeNamed(constant[3:])
-	}
-	p.known = append(p.known, known)
-	if slots == 2 {
-		p.offsets, p.known = append(p.offsets, 0), append(p.known, AttrUnknown)
-	}
-	p.added = append(p.added, constant...)
+	p.known = append(p.known, AttrUnknown)
+	p.added = append(append(append(p.added, byte(tag)), head...), tail...)
 	return i
 }
 
 // AddUtf8 returns the index of an added CONSTANT_Utf8. The string is in modified UTF-8.
 func (p *Pool) AddUtf8(s string) uint16 {
-	c := binary.BigEndian.AppendUint16([]byte{byte(TagUtf8)}, uint16(len(s)))
-	return p.add(append(c, s...), 1)
+	return p.add(TagUtf8, pair(uint16(len(s))), s)
 }
 
-// AddClass returns the index of a CONSTANT_Class with an internal name, adding it if the class file has none yet. Room
-// for two constants must be there.
-func (p *Pool) AddClass(name string) uint16 {
-	if i := p.classes.find(p, name); i != 0 {
+func pair(words ...uint16) []byte {
+	b := make([]byte, 0, 4)
+	for _, w := range words {
+		b = binary.BigEndian.AppendUint16(b, w)
+	}
+	return b
+}
+
+// AttributeName returns the index of a CONSTANT_Utf8 with an attribute's name, adding it if there is none yet.
+func (p *Pool) AttributeName(a Attribute) uint16 {
+	if i := p.names[a]; i != 0 {
 		return i
 	}
-	return p.add(binary.BigEndian.AppendUint16([]byte{byte(TagClass)}, p.AddUtf8(name)), 1)
+	return p.AddUtf8(attributeNames[a])
 }
 
-// FindClass returns the index of the parsed CONSTANT_Class with an internal name; 0 where there is none.
-func (p *Pool) FindClass(name string) uint16 { return p.classes.find(p, name) }
+// FindClass returns the index of a CONSTANT_Class with an internal name; 0 where there is none.
+func (p *Pool) FindClass(name string) uint16 { return find(&p.classes, p, name) }
+
+// AddClass returns the index of a CONSTANT_Class with an internal name, adding it if there is none yet. Room for two
+// constants must be there.
+func (p *Pool) AddClass(name string) uint16 {
+	if i := find(&p.classes, p, name); i != 0 {
+		return i
+	}
+	return p.appendClass(name)
+}
+
+// AddClassBytes is AddClass for a name in bytes, which are only copied where the class is new.
+func (p *Pool) AddClassBytes(name []byte) uint16 {
+	if i := find(&p.classes, p, name); i != 0 {
+		return i
+	}
+	return p.appendClass(string(name))
+}
+
+func (p *Pool) appendClass(name string) uint16 {
+	utf8 := p.append(TagUtf8, pair(uint16(len(name))), name)
+	i := p.append(TagClass, pair(utf8), "")
+	p.classes.add(p, i)
+	return i
+}
 
 // AddMethodref returns the index of an added CONSTANT_Methodref.
 func (p *Pool) AddMethodref(class, name, desc string) uint16 {
-	nt := binary.BigEndian.AppendUint16([]byte{byte(TagNameAndType)}, p.AddUtf8(name))
-	nt = binary.BigEndian.AppendUint16(nt, p.AddUtf8(desc))
-	ref := binary.BigEndian.AppendUint16([]byte{byte(TagMethodref)}, p.AddClass(class))
-	return p.add(binary.BigEndian.AppendUint16(ref, p.add(nt, 1)), 1)
+	nt := p.add(TagNameAndType, pair(p.AddUtf8(name), p.AddUtf8(desc)), "")
+	return p.add(TagMethodref, pair(p.AddClass(class), nt), "")
 }
 
 // AddLong appends a CONSTANT_Long, which takes two indices, and returns the first.
 func (p *Pool) AddLong(v int64) uint16 {
-	var c [9]byte
-	c[0] = byte(TagLong)
-	binary.BigEndian.PutUint64(c[1:], uint64(v))
-	return p.append(c[:], 2)
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(v))
+	i := p.append(TagLong, b[:], "")
+	p.offsets, p.known = append(p.offsets, 0), append(p.known, AttrUnknown)
+	return i
 }
 
 // Mark remembers how much has been added, for Rollback.
@@ -283,9 +307,8 @@ func (p *Pool) Rollback(m Mark) {
 		return
 	}
 	p.offsets, p.known, p.added = p.offsets[:m.count], p.known[:m.count], p.added[:m.bytes]
-	for c, i := range p.memo {
-		if int(i) >= m.count {
-			delete(p.memo, c)
-		}
+	p.classes.built = false
+	for len(p.shared) > 0 && int(p.shared[len(p.shared)-1]) >= m.count {
+		p.shared = p.shared[:len(p.shared)-1]
 	}
 }

@@ -49,7 +49,14 @@ type Body struct {
 	name       uint16 // attribute_name_index
 	handlers   []byte // exception_table, 8 bytes a row
 	attributes []attribute
+	constants  []constantUse
 	starts     []uint64 // a bit for each byte of Code where an instruction starts
+}
+
+// constantUse is an instruction's constant-pool operand.
+type constantUse struct {
+	at    uint16 // its offset in Code
+	width uint8  // in bytes
 }
 
 type attribute struct {
@@ -60,7 +67,7 @@ type attribute struct {
 
 // Parse reads a Code attribute, header included, and walks its instructions.
 func (b *Body) Parse(data []byte, pool *classfile.Pool) error {
-	*b = Body{Points: b.Points[:0], attributes: b.attributes[:0], starts: b.starts[:0]}
+	*b = Body{Points: b.Points[:0], attributes: b.attributes[:0], constants: b.constants[:0], starts: b.starts[:0]}
 	if len(data) < 14 {
 		return &PCError{0, "attribute is truncated", ErrMalformed}
 	}
@@ -79,24 +86,24 @@ func (b *Body) Parse(data []byte, pool *classfile.Pool) error {
 }
 
 func (b *Body) parseTables(rest []byte, pool *classfile.Pool) error {
-	truncated := &PCError{len(b.Code), "tables are truncated", ErrMalformed}
+	truncated := func() error { return &PCError{len(b.Code), "tables are truncated", ErrMalformed} }
 	if len(rest) < 2 {
-		return truncated
+		return truncated()
 	}
 	n := 8 * int(binary.BigEndian.Uint16(rest))
 	if rest = rest[2:]; n+2 > len(rest) {
-		return truncated
+		return truncated()
 	}
 	b.handlers, rest = rest[:n], rest[n:]
 	count := int(binary.BigEndian.Uint16(rest))
 	rest = rest[2:]
 	for ; count > 0; count-- {
 		if len(rest) < 6 {
-			return truncated
+			return truncated()
 		}
 		name, size := binary.BigEndian.Uint16(rest), int(binary.BigEndian.Uint32(rest[2:]))
 		if rest = rest[6:]; size > len(rest) {
-			return truncated
+			return truncated()
 		}
 		b.attributes = append(b.attributes, attribute{name, pool.Attribute(name), rest[:size]})
 		rest = rest[size:]
@@ -122,7 +129,9 @@ func (b *Body) walk() error {
 		op := code[pc]
 		f := formats[op]
 		switch f.operand {
-		case plain, pool1, pool2:
+		case plain:
+		case pool1, pool2:
+			b.constants = append(b.constants, constantUse{uint16(pc + 1), uint8(f.operand)})
 		case branch16, branch32, exit:
 			b.Points = append(b.Points, Point{int32(pc), op})
 			b.Subroutines = b.Subroutines || op == OpJsr || op == OpJsrW
@@ -160,10 +169,10 @@ func (b *Body) Length(pc int) int {
 // variableLength is the length of a tableswitch, lookupswitch or wide instruction (JVMS §6.5).
 func (b *Body) variableLength(pc int) (int, error) {
 	code := b.Code
-	cutOff := &PCError{pc, "the instruction is cut off", ErrMalformed}
+	cutOff := func() error { return &PCError{pc, "the instruction is cut off", ErrMalformed} }
 	if code[pc] == OpWide {
 		if pc+1 >= len(code) {
-			return 0, cutOff
+			return 0, cutOff()
 		}
 		n := 4
 		switch op := code[pc+1]; {
@@ -176,7 +185,7 @@ func (b *Body) variableLength(pc int) (int, error) {
 			return 0, &PCError{pc, fmt.Sprintf("wide before opcode %d", op), ErrMalformed}
 		}
 		if pc+n > len(code) {
-			return 0, cutOff
+			return 0, cutOff()
 		}
 		return n, nil
 	}
@@ -184,7 +193,7 @@ func (b *Body) variableLength(pc int) (int, error) {
 	var n int64
 	if code[pc] == OpTableswitch {
 		if at+12 > len(code) {
-			return 0, cutOff
+			return 0, cutOff()
 		}
 		low, high := int32At(code, at+4), int32At(code, at+8)
 		n = 12 + 4*(int64(high)-int64(low)+1)
@@ -193,7 +202,7 @@ func (b *Body) variableLength(pc int) (int, error) {
 		}
 	} else {
 		if at+8 > len(code) {
-			return 0, cutOff
+			return 0, cutOff()
 		}
 		pairs := int32At(code, at+4)
 		n = 8 + 8*int64(pairs)
@@ -202,7 +211,7 @@ func (b *Body) variableLength(pc int) (int, error) {
 		}
 	}
 	if n > int64(len(code)-at) {
-		return 0, cutOff
+		return 0, cutOff()
 	}
 	return at - pc + int(n), nil
 }
@@ -274,19 +283,7 @@ func (b *Body) FallsThrough(pc int) bool {
 
 // EachConstant visits the constant-pool operands of the body's instructions: where each is, and its width in bytes.
 func (b *Body) EachConstant(visit func(at, width int)) {
-	code := b.Code
-	for pc := 0; pc < len(code); {
-		f := formats[code[pc]]
-		switch f.operand {
-		case pool1:
-			visit(pc+1, 1)
-		case pool2:
-			visit(pc+1, 2)
-		}
-		if f.length == 0 {
-			pc += b.Length(pc)
-			continue
-		}
-		pc += int(f.length)
+	for _, c := range b.constants {
+		visit(int(c.at), int(c.width))
 	}
 }

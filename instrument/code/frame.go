@@ -82,9 +82,9 @@ func (f *frames) begin(m Method, pool *classfile.Pool, needed bool) error {
 
 // parameters appends the types of a method descriptor's parameters (JVMS §4.3.3).
 func (f *frames) parameters(desc []byte, pool *classfile.Pool) error {
-	bad := &PCError{0, "method descriptor", ErrMalformed}
+	bad := func() error { return &PCError{0, "method descriptor", ErrMalformed} }
 	if len(desc) == 0 || desc[0] != '(' {
-		return bad
+		return bad()
 	}
 	for i := 1; i < len(desc); {
 		start := i
@@ -92,13 +92,13 @@ func (f *frames) parameters(desc []byte, pool *classfile.Pool) error {
 			i++
 		}
 		if i >= len(desc) {
-			return bad
+			return bad()
 		}
 		var name []byte
 		if desc[i] == 'L' {
 			end := i + bytes.IndexByte(desc[i:], ';')
 			if end < i {
-				return bad
+				return bad()
 			}
 			name = desc[start : end+1] // an array's constant has its descriptor, a class's its bare name
 			if start == i {
@@ -124,38 +124,62 @@ func (f *frames) parameters(desc []byte, pool *classfile.Pool) error {
 			if pool.Room() < 2 {
 				return ErrPoolFull
 			}
-			f.old = append(f.old, objectType(pool.AddClass(string(name))))
+			f.old = append(f.old, objectType(pool.AddClassBytes(name)))
 		default:
-			return bad
+			return bad()
 		}
 	}
-	return bad
+	return bad()
 }
 
 // rewrite moves every frame of a StackMapTable: each keeps its locals, padded with TOP up to the original max_locals, and
-// gets the plan's longs behind them.
+// gets the plan's longs behind them. Detours get frames in between.
 func (f *frames) rewrite(info []byte, b *Body, l *layout, longs int) error {
+	detours := l.detours
+	var saved map[int]savedFrame
+	if len(detours) > 0 {
+		var err error
+		if saved, err = f.saveTargets(info, b, l); err != nil {
+			return err
+		}
+	}
+	writeDetours := func(before int) {
+		for len(detours) > 0 && detours[0].at < before {
+			f.detour(saved[detours[0].target], detours[0].at, b.MaxLocals, longs)
+			detours = detours[1:]
+		}
+	}
+	err := f.each(info, b, l, func(pc int) {
+		writeDetours(l.land(pc))
+		f.write(l.land(pc), b.MaxLocals-f.slots, longs)
+	})
+	writeDetours(l.newLen)
+	return err
+}
+
+// each decodes the frames one after another and visits each with its old pc.
+func (f *frames) each(info []byte, b *Body, l *layout, visit func(pc int)) error {
 	if len(info) < 2 {
 		return &PCError{0, "StackMapTable is truncated", ErrMalformed}
 	}
 	d := frameDecoder{data: info[2:], body: b}
-	oldPC := -1
+	pc := -1
 	for n := int(binary.BigEndian.Uint16(info)); n > 0; n-- {
 		delta, err := f.decode(&d, l)
 		if err != nil {
 			return err
 		}
-		oldPC += delta + 1
-		if !b.StartsAt(oldPC) {
-			return &PCError{oldPC, "StackMapTable frame between instructions", ErrMalformed}
+		pc += delta + 1
+		if !b.StartsAt(pc) {
+			return &PCError{pc, "StackMapTable frame between instructions", ErrMalformed}
 		}
 		if f.slots > b.MaxLocals {
-			return &PCError{oldPC, "StackMapTable frame with more than max_locals", ErrMalformed}
+			return &PCError{pc, "StackMapTable frame with more than max_locals", ErrMalformed}
 		}
-		f.write(l.land(oldPC), b.MaxLocals-f.slots, longs)
+		visit(pc)
 	}
 	if len(d.data) != 0 {
-		return &PCError{oldPC, "bytes behind the last StackMapTable frame", ErrMalformed}
+		return &PCError{pc, "bytes behind the last StackMapTable frame", ErrMalformed}
 	}
 	return nil
 }
@@ -272,7 +296,7 @@ func (f *frames) grow(d *frameDecoder, n int, l *layout) {
 // write encodes a frame at a new pc in the smallest form there is (JVMS §4.7.4).
 func (f *frames) write(pc, tops, longs int) {
 	f.now = append(f.now[:0], f.old...)
-	for ; tops > 0; tops-- {
+	for ; tops > 0 && longs > 0; tops-- { // without longs behind them, TOPs say nothing
 		f.now = append(f.now, vTop)
 	}
 	for ; longs > 0; longs-- {

@@ -62,7 +62,7 @@ type operand uint8
 
 const (
 	plain    operand = iota
-	pool1            // u1 constant-pool index
+	pool1            // u1 constant-pool index; pool1 and pool2 are the index's width in bytes
 	pool2            // u2 constant-pool index, then whatever fills the length
 	branch16         // s2 offset
 	branch32         // s4 offset

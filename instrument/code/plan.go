@@ -35,10 +35,13 @@ type Edit struct {
 // Handler is catch-any code behind the method's last instruction (JVMS §4.7.3: catch_type 0). When it is entered the
 // stack holds the Throwable; its last instruction must not fall through.
 type Handler struct {
-	From  int // the first instruction of the original that is covered; up to the end, without Bare edits
-	Code  []byte
-	Stack int // its greatest stack depth, in slots, the Throwable included
+	Ranges []Range // what it covers, in ascending order; Bare edits and the instructions behind them are left out of it
+	Code   []byte
+	Stack  int // its greatest stack depth, in slots, the Throwable included
 }
+
+// Range is a run of instructions of the original, Start inclusive, End exclusive.
+type Range struct{ Start, End int }
 
 // Plan is everything that is done to one body. Its locals are longs that are assigned at entry and live to the end, the
 // first at the original max_locals.
@@ -63,6 +66,8 @@ type stop struct {
 	at      int // the landing's new pc
 	oldSize int // of the instruction, where its size may change; else 0
 	newSize int
+	wide    bool // the instruction is a goto or jsr that becomes a goto_w or jsr_w
+	detours int  // how many stand in front of all that is inserted here
 }
 
 // layout says where everything of the old code is in the new code. There are three answers, since a jump, a protected
@@ -74,20 +79,35 @@ type layout struct {
 	shifts []shift
 	oldLen int
 	newLen int // without handler code
+
+	wide    []widened
+	detours []detour // by site
 }
 
 type shift struct{ from, delta int }
 
 // plan computes the layout. Everything that may be inserted or resized is at a stop, so one walk over the stops is enough.
 func (l *layout) plan(b *Body, edits []Edit) error {
-	l.order, l.stops, l.shifts = l.order[:0], l.stops[:0], l.shifts[:0]
+	l.order, l.stops, l.wide, l.detours = l.order[:0], l.stops[:0], l.wide[:0], l.detours[:0]
 	if err := l.sortEdits(b, edits); err != nil {
 		return err
 	}
 	l.collectStops(b)
-	delta := 0
+	l.place(b)
+	return l.fixBranches(b)
+}
+
+// place gives every stop its new pc.
+func (l *layout) place(b *Body) {
+	l.shifts = l.shifts[:0]
+	delta, detours := 0, l.detours
 	for i := range l.stops {
 		s := &l.stops[i]
+		for k := range s.detours {
+			detours[k].at = s.pc + delta
+			delta += gotoWLength
+		}
+		detours = detours[s.detours:]
 		s.at = s.pc + delta + s.after
 		l.shift(s.pc, delta+s.after)
 		delta += s.after + s.before
@@ -98,7 +118,6 @@ func (l *layout) plan(b *Body, edits []Edit) error {
 		l.shift(s.pc+1, delta)
 	}
 	l.oldLen, l.newLen = len(b.Code), len(b.Code)+delta
-	return nil
 }
 
 // sortEdits puts the edits into code order; an After edit moves to the pc it ends up at.
@@ -170,6 +189,9 @@ func (l *layout) resized(b *Body, s *stop, newPC int) int {
 	if s.instead >= 0 {
 		return len(l.order[s.instead].Code)
 	}
+	if s.wide {
+		return gotoWLength
+	}
 	return s.oldSize - padding(s.pc) + padding(newPC)
 }
 
@@ -218,14 +240,25 @@ func (l *layout) instruction(pc int) int {
 	return l.land(pc)
 }
 
-// boundary is where a range that starts or ends at pc does so now: in front of what was inserted there. Entry code stays
-// outside, since the locals that it assigns aren't there yet.
+// boundary is where a range that starts at pc does so now: in front of what was inserted there, but for detours. Entry code
+// stays outside, since the locals that it assigns aren't there yet.
 func (l *layout) boundary(pc int) int {
 	if pc == 0 {
 		return l.land(0)
 	}
 	if s := l.stopAt(pc); s != nil {
 		return s.at - s.after
+	}
+	return l.land(pc)
+}
+
+// rangeEnd is where a range that ends at pc does so now: in front of all that was inserted there.
+func (l *layout) rangeEnd(pc int) int {
+	if pc == 0 {
+		return l.land(0)
+	}
+	if s := l.stopAt(pc); s != nil {
+		return s.at - s.after - gotoWLength*s.detours
 	}
 	return l.land(pc)
 }

@@ -15,8 +15,9 @@ type Target struct {
 
 // Rewriter applies plans to bodies. It reuses its memory from body to body and is not safe for concurrent use.
 type Rewriter struct {
-	layout layout
-	frames frames
+	layout  layout
+	frames  frames
+	covered []int // ranges of the plan's handler
 	// Dropped counts the attributes that were left out since they may hold offsets that nobody here can move.
 	Dropped int
 }
@@ -37,10 +38,11 @@ func (r *Rewriter) Rewrite(dst []byte, b *Body, plan *Plan, t Target) ([]byte, e
 }
 
 func (r *Rewriter) rewrite(dst []byte, b *Body, plan *Plan, t Target) ([]byte, error) {
-	if b.Subroutines {
+	if b.Subroutines && (plan.Handler != nil || t.Major > framesSince) {
+		// A handler would cover subroutines from every place they are called from; and they ended with version 50 (JVMS §4.9.1).
 		return nil, ErrSubroutine
 	}
-	if t.Major >= framesSince && !b.HasFrames() && b.Branches() {
+	if t.Major > framesSince && !b.HasFrames() && b.Branches() {
 		return nil, ErrNoFrames
 	}
 	l := &r.layout
@@ -48,8 +50,11 @@ func (r *Rewriter) rewrite(dst []byte, b *Body, plan *Plan, t Target) ([]byte, e
 		return nil, err
 	}
 	handler := plan.Handler
-	if handler != nil && len(l.ranges(b, handler.From, nil)) == 0 {
-		handler = nil
+	r.covered = r.covered[:0]
+	if handler != nil {
+		if r.covered = l.ranges(b, handler.Ranges, r.covered); len(r.covered) == 0 {
+			handler = nil
+		}
 	}
 	length := l.newLen
 	if handler != nil {
@@ -72,7 +77,7 @@ func (r *Rewriter) rewrite(dst []byte, b *Body, plan *Plan, t Target) ([]byte, e
 	if handler != nil {
 		dst = append(dst, handler.Code...)
 	}
-	if dst, err = l.appendHandlers(dst, b, handler); err != nil {
+	if dst, err = l.appendHandlers(dst, b, r.covered); err != nil {
 		return nil, err
 	}
 	if err := r.encodeFrames(b, plan, handler, t); err != nil {
@@ -96,15 +101,25 @@ func stackDepth(b *Body, plan *Plan, handler *Handler) int {
 // appendCode writes the instructions, handler code excluded.
 func (l *layout) appendCode(dst []byte, b *Body) ([]byte, error) {
 	base, from := len(dst), 0
+	detours := l.detours
 	var err error
 	for i := range l.stops {
 		s := &l.stops[i]
 		dst = append(dst, b.Code[from:s.pc]...)
 		from = s.pc + s.oldSize
+		for _, d := range detours[:s.detours] {
+			dst = appendWide(dst, OpGotoW, l.land(d.target)-d.at)
+		}
+		detours = detours[s.detours:]
 		for e := s.first; e < s.first+s.edits; e++ {
 			dst = append(dst, l.order[e].Code...)
 		}
-		if s.oldSize > 0 && s.instead < 0 {
+		switch {
+		case s.oldSize == 0 || s.instead >= 0:
+		case s.wide:
+			target := branchTarget(b, s.pc)
+			dst = appendWide(dst, b.Code[s.pc]+OpGotoW-OpGoto, l.land(target)-(s.at+s.before))
+		default:
 			if dst, err = l.appendSwitch(dst, b, s.pc, len(dst)-base); err != nil {
 				return nil, err
 			}
@@ -114,17 +129,22 @@ func (l *layout) appendCode(dst []byte, b *Body) ([]byte, error) {
 	return dst, l.patchBranches(dst[base:], b)
 }
 
+// appendWide writes a goto_w or jsr_w.
+func appendWide(dst []byte, op Opcode, offset int) []byte {
+	return binary.BigEndian.AppendUint32(append(dst, op), uint32(offset))
+}
+
+// branchTarget is where the branch at pc, one with a 16-bit offset, jumps to.
+func branchTarget(b *Body, pc int) int {
+	return pc + int(int16(binary.BigEndian.Uint16(b.Code[pc+1:])))
+}
+
 // appendSwitch writes the switch at pc with the padding and the targets it has at newPC.
 func (l *layout) appendSwitch(dst []byte, b *Body, pc, newPC int) ([]byte, error) {
 	dst = append(dst, b.Code[pc])
 	dst = append(dst, 0, 0, 0)[:len(dst)+padding(newPC)]
 	at, end := pc+1+padding(pc), pc+b.Length(pc)
-	// Both kinds start with the default's offset; then come words of which all (tableswitch) or every second one
-	// (lookupswitch) is an offset.
-	head, step := 12, 4
-	if b.Code[pc] == OpLookupswitch {
-		head, step = 8, 8
-	}
+	head, step := switchShape(b.Code[pc])
 	dst, err := l.appendTarget(dst, b, pc, newPC, at)
 	if err != nil {
 		return nil, err
@@ -139,6 +159,15 @@ func (l *layout) appendSwitch(dst []byte, b *Body, pc, newPC int) ([]byte, error
 	return dst, nil
 }
 
+// switchShape is where a switch's jump offsets are: behind head bytes, at the end of every step bytes. Before them, at the
+// operands' start, stands the default's.
+func switchShape(op Opcode) (head, step int) {
+	if op == OpTableswitch {
+		return 12, 4
+	}
+	return 8, 8
+}
+
 // appendTarget writes the new form of the four-byte offset at code[at].
 func (l *layout) appendTarget(dst []byte, b *Body, pc, newPC, at int) ([]byte, error) {
 	target := pc + int(int32At(b.Code, at))
@@ -148,34 +177,41 @@ func (l *layout) appendTarget(dst []byte, b *Body, pc, newPC, at int) ([]byte, e
 	return binary.BigEndian.AppendUint32(dst, uint32(l.land(target)-newPC)), nil
 }
 
-// patchBranches gives every branch the offset it needs now.
+// patchBranches gives every branch the offset it needs now. Branches and stops are both in code order.
 func (l *layout) patchBranches(code []byte, b *Body) error {
+	stops := l.stops
 	for _, p := range b.Points {
 		kind := formats[p.Op].operand
 		if kind != branch16 && kind != branch32 {
 			continue
 		}
 		pc := int(p.PC)
-		offset := int(int16(binary.BigEndian.Uint16(b.Code[pc+1:])))
+		target := branchTarget(b, pc)
 		if kind == branch32 {
-			offset = int(int32At(b.Code, pc+1))
+			target = pc + int(int32At(b.Code, pc+1))
 		}
-		if !b.StartsAt(pc + offset) {
+		if !b.StartsAt(target) {
 			return &PCError{pc, "branch to between instructions", ErrMalformed}
 		}
-		if s := l.stopAt(pc); s != nil && s.instead >= 0 {
-			continue
+		for len(stops) > 0 && stops[0].pc < pc {
+			stops = stops[1:]
 		}
-		newPC := l.instruction(pc)
-		newOffset := l.land(pc+offset) - newPC
+		newPC := l.land(pc)
+		if len(stops) > 0 && stops[0].pc == pc {
+			if stops[0].instead >= 0 || stops[0].wide {
+				continue
+			}
+			newPC += stops[0].before
+		}
+		offset := l.destination(pc, target) - newPC
 		if kind == branch32 {
-			binary.BigEndian.PutUint32(code[newPC+1:], uint32(newOffset))
+			binary.BigEndian.PutUint32(code[newPC+1:], uint32(offset))
 			continue
 		}
-		if newOffset != int(int16(newOffset)) {
+		if offset != int(int16(offset)) {
 			return &PCError{pc, "branch", ErrBranch}
 		}
-		binary.BigEndian.PutUint16(code[newPC+1:], uint16(newOffset))
+		binary.BigEndian.PutUint16(code[newPC+1:], uint16(offset))
 	}
 	return nil
 }
@@ -183,7 +219,10 @@ func (l *layout) patchBranches(code []byte, b *Body) error {
 // encodeFrames leaves the new StackMapTable in r.frames, or nothing where there are no frames.
 func (r *Rewriter) encodeFrames(b *Body, plan *Plan, handler *Handler, t Target) error {
 	old := b.attribute(classfile.AttrStackMapTable)
-	needed := t.Major >= framesSince && (old != nil || handler != nil)
+	needed := old != nil || handler != nil
+	if t.Major < framesSince || t.Major == framesSince && old == nil && b.Branches() {
+		needed = false // left to the verifier that infers types, as before (JVMS §4.10.2)
+	}
 	f := &r.frames
 	if err := f.begin(t.Method, t.Pool, needed); err != nil || !needed {
 		return err

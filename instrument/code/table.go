@@ -6,36 +6,43 @@ import (
 	"github.com/jiffyperf/jiffy/instrument/classfile"
 )
 
-// ranges appends the new code ranges, as start and end pairs, that a handler from the given pc covers: everything but bare
-// code and the instructions behind it. Empty ranges are left out: a verifier refuses them (JVMS §4.7.3).
-func (l *layout) ranges(b *Body, from int, to []int) []int {
-	start := l.land(from)
-	add := func(end int) {
-		if start < end {
-			to = append(to, start, end)
-		}
-	}
-	for i := range l.stops {
-		if s := &l.stops[i]; s.bare && s.pc >= from {
-			add(s.at)
-			size := s.newSize
-			if s.oldSize == 0 {
-				size = b.Length(s.pc)
+// ranges appends the new code ranges, as start and end pairs, that a handler for the given old ones covers: everything but
+// bare code and the instructions behind it. Empty ranges are left out: a verifier refuses them (JVMS §4.7.3).
+func (l *layout) ranges(b *Body, covered []Range, to []int) []int {
+	for _, c := range covered {
+		start := l.land(c.Start)
+		add := func(end int) {
+			if start < end {
+				to = append(to, start, end)
 			}
-			start = s.at + s.before + size
 		}
+		for i := range l.stops {
+			s := &l.stops[i]
+			if s.detours > 0 && s.pc > c.Start && s.pc < c.End {
+				add(l.rangeEnd(s.pc))
+				start = l.boundary(s.pc)
+			}
+			if s.bare && s.pc >= c.Start && s.pc < c.End {
+				add(s.at)
+				start = s.at + s.before + l.newLength(b, s)
+			}
+		}
+		add(l.rangeEnd(c.End))
 	}
-	add(l.newLen)
 	return to
+}
+
+// newLength is the length of a stop's instruction in the new code.
+func (l *layout) newLength(b *Body, s *stop) int {
+	if s.oldSize > 0 {
+		return s.newSize
+	}
+	return b.Length(s.pc)
 }
 
 // appendHandlers writes the exception table: the rows there were, in their order, and behind them those of the plan's
 // handler, so that whatever the method catches itself is caught as before.
-func (l *layout) appendHandlers(dst []byte, b *Body, handler *Handler) ([]byte, error) {
-	var own []int
-	if handler != nil {
-		own = l.ranges(b, handler.From, make([]int, 0, 32))
-	}
+func (l *layout) appendHandlers(dst []byte, b *Body, own []int) ([]byte, error) {
 	count := len(b.handlers)/8 + len(own)/2
 	if count > 0xFFFF {
 		return nil, ErrTooLarge
@@ -47,7 +54,7 @@ func (l *layout) appendHandlers(dst []byte, b *Body, handler *Handler) ([]byte, 
 		if start >= end || !b.StartsAt(start) || end != len(b.Code) && !b.StartsAt(end) || !b.StartsAt(to) {
 			return nil, &PCError{start, "exception table row", ErrMalformed}
 		}
-		dst = appendRow(dst, l.boundary(start), l.boundary(end), l.land(to))
+		dst = appendRow(dst, l.boundary(start), l.rangeEnd(end), l.land(to))
 		dst = append(dst, row[6:8]...)
 	}
 	for ; len(own) > 0; own = own[2:] {
@@ -93,7 +100,7 @@ func (r *Rewriter) appendAttributes(dst []byte, b *Body, pool *classfile.Pool) (
 			return nil, ErrPoolFull
 		}
 		at := len(dst)
-		dst = binary.BigEndian.AppendUint16(dst, pool.AddUtf8("StackMapTable"))
+		dst = binary.BigEndian.AppendUint16(dst, pool.AttributeName(classfile.AttrStackMapTable))
 		dst = r.appendFrames(append(dst, 0, 0, 0, 0))
 		binary.BigEndian.PutUint32(dst[at+2:], uint32(len(dst)-at-6))
 		count++
@@ -184,5 +191,5 @@ func (l *layout) moveRange(row []byte) (start, length int, ok bool) {
 		start = l.land(from)
 	}
 	// A variable that ends at an instruction ends before what was inserted there; an empty range stays empty.
-	return start, max(0, l.boundary(to)-start), true
+	return start, max(0, l.rangeEnd(to)-start), true
 }

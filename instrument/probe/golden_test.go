@@ -22,7 +22,7 @@ const fixtures = "../../fixtures/classes"
 // everything matches every method of every class.
 type everything struct{}
 
-func (everything) MatchClass([]byte) (all, some bool)        { return true, true }
+func (everything) MatchClass([]byte) (all, some bool)          { return true, true }
 func (everything) MatchMethod(class, method, desc []byte) bool { return true }
 
 func TestGolden(t *testing.T) {

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"encoding/binary"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -15,13 +16,19 @@ const kindMethod = "method"
 // row describes the method that the body was parsed from.
 func (in *Instrumenter) row(m *classfile.Member, class string) mapping.Row {
 	c := &in.class
+	name, desc := c.Pool.Utf8(m.Name), c.Pool.Utf8(m.Desc)
+	signature := classfile.Text(append(append(in.names[:0], name...), desc...)) // one string for both
+	split := strings.LastIndexByte(signature, '(')
+	if split < 0 {
+		split = len(signature)
+	}
 	return mapping.Row{
-		ID:         in.id(kindMethod, c.Name(), c.Pool.Utf8(m.Name), c.Pool.Utf8(m.Desc), 0),
+		ID:         in.id(kindMethod, c.Name(), name, desc, 0),
 		Kind:       kindMethod,
 		Class:      class,
-		Method:     classfile.Text(c.Pool.Utf8(m.Name)),
-		Descriptor: classfile.Text(c.Pool.Utf8(m.Desc)),
-		File:       classfile.Text(c.Pool.Utf8(c.SourceFile)),
+		Method:     signature[:split],
+		Descriptor: signature[split:],
+		File:       in.file,
 		Line:       in.body.FirstLine(),
 		Flags:      in.flags(m),
 		BodyHash:   in.hasher.hash(&in.body),
@@ -43,6 +50,7 @@ func (in *Instrumenter) flags(m *classfile.Member) string {
 	add(m.Access&classfile.AccSynchronized != 0, "synchronized") // the wait for the monitor lies outside the probe
 	add(isConstructor(&in.class, m), "constructor")
 	add(isSuspend(&in.class, m), "suspend")
+	add(in.opts.Exits == ExitsAll && !in.reportsThrown(), "normal-exits")
 	return flags
 }
 

@@ -21,22 +21,19 @@ func (in *Instrumenter) planMethod(m *classfile.Member, id uint64) error {
 	if pool.Room() < constantsPerMethod {
 		return code.ErrPoolFull
 	}
-	covered, err := in.coveredFrom(m)
+	covered, err := in.covered(m)
 	if err != nil {
 		return err
 	}
-	in.addRefs()
 	in.plan.Reset()
 	in.plan.Longs = 1
 	in.seq = in.seq[:0]
 	local, idConstant := b.MaxLocals, pool.AddLong(int64(id))
 
-	in.plan.Edits = append(in.plan.Edits, code.Edit{
-		Place: code.Entry, Stack: 2,
-		Code: in.sequence(func(s []byte) []byte {
-			return appendLocal(appendInvoke(s, in.refs.clock), code.OpLstore, code.OpLstore0, local)
-		}),
-	})
+	clock := in.ref(&in.refs.clock, clocks[in.opts.Clock].class, clocks[in.opts.Clock].method, "()J")
+	in.seq = appendLocal(appendInvoke(in.seq, clock), code.OpLstore, code.OpLstore0, local)
+	in.plan.Edits = append(in.plan.Edits, code.Edit{Place: code.Entry, Stack: 2, Code: in.sequence(0)})
+
 	exit := in.exit(m, local, idConstant)
 	for _, p := range b.Points {
 		if code.IsReturn(p.Op) {
@@ -44,10 +41,10 @@ func (in *Instrumenter) planMethod(m *classfile.Member, id uint64) error {
 			in.plan.Edits = append(in.plan.Edits, exit)
 		}
 	}
-	if in.opts.Exits == ExitsAll {
-		in.handler = code.Handler{From: covered, Stack: 5, Code: in.sequence(func(s []byte) []byte {
-			return append(appendReport(s, local, idConstant, in.refs.thrown), code.OpAthrow)
-		})}
+	if len(covered) > 0 {
+		start := len(in.seq)
+		in.seq = append(appendReport(in.seq, local, idConstant, in.report(&in.refs.thrown, "thrown", "(JJ)V")), code.OpAthrow)
+		in.handler = code.Handler{Ranges: covered, Stack: 5, Code: in.sequence(start)}
 		in.plan.Handler = &in.handler
 	}
 	return nil
@@ -55,31 +52,48 @@ func (in *Instrumenter) planMethod(m *classfile.Member, id uint64) error {
 
 // exit is the edit that stands before every return.
 func (in *Instrumenter) exit(m *classfile.Member, local int, id uint16) code.Edit {
+	start, stack := len(in.seq), 4
 	if isSuspend(&in.class, m) {
-		return code.Edit{Place: code.Before, Bare: true, Stack: 5, Code: in.sequence(func(s []byte) []byte {
-			return appendReport(append(s, code.OpDup), local, id, in.refs.suspended)
-		})}
+		stack = 5
+		method := in.report(&in.refs.suspended, "returned", "(Ljava/lang/Object;JJ)V")
+		in.seq = appendReport(append(in.seq, code.OpDup), local, id, method)
+	} else {
+		in.seq = appendReport(in.seq, local, id, in.report(&in.refs.returned, "returned", "(JJ)V"))
 	}
-	return code.Edit{Place: code.Before, Bare: true, Stack: 4, Code: in.sequence(func(s []byte) []byte {
-		return appendReport(s, local, id, in.refs.returned)
-	})}
+	return code.Edit{Place: code.Before, Bare: true, Stack: stack, Code: in.sequence(start)}
 }
 
-// coveredFrom is the first instruction that the exception handler covers. In a constructor that is the one behind the call
-// of super() or this(): a handler over code in which this is uninitialised would have to say so in its frame, and one over
-// the call itself can't be verified at all (JVMS §4.10.1.9.invokespecial).
-func (in *Instrumenter) coveredFrom(m *classfile.Member) (int, error) {
-	if in.opts.Exits != ExitsAll || !isConstructor(&in.class, m) || in.class.Super == 0 {
-		return 0, nil
+// covered is what the exception handler covers. In a constructor that is the code behind the call of super() or this(): a
+// handler over code in which this is uninitialised would have to say so in its frame, and one over the call itself can't
+// be verified at all (JVMS §4.10.1.9.invokespecial).
+func (in *Instrumenter) covered(m *classfile.Member) ([]code.Range, error) {
+	b := &in.body
+	if !in.reportsThrown() {
+		return nil, nil
 	}
-	call, ok := superCall(&in.class, &in.body)
-	if !ok {
-		return 0, errConstructor
+	in.ranges = in.ranges[:0]
+	start := 0
+	if isConstructor(&in.class, m) && in.class.Super != 0 {
+		call, ok := superCall(&in.class, b)
+		if !ok {
+			var err error
+			in.ranges, err = in.flow.Initialised(in.ranges, b, &in.class.Pool)
+			return in.ranges, err
+		}
+		start = call + b.Length(call)
 	}
-	return call + in.body.Length(call), nil
+	in.ranges = append(in.ranges, code.Range{Start: start, End: len(b.Code)})
+	return in.ranges, nil
 }
 
-// superCall finds the super() or this() call of a constructor that neither branches nor catches before it.
+// reportsThrown reports whether the method gets an exception handler. One with subroutines doesn't: its code may run with
+// several return addresses, which a handler's range can't tell apart.
+func (in *Instrumenter) reportsThrown() bool {
+	return in.opts.Exits == ExitsAll && !in.body.Subroutines
+}
+
+// superCall finds the super() or this() call of a constructor that neither branches nor catches before it, as nearly all
+// do; code.Flow takes the rest.
 //
 // On a straight line every invocation of an <init> initialises an object of its own, so the first one that outnumbers the
 // new instructions leaves nothing uninitialised behind, this included, whatever order the calls came in.
@@ -125,22 +139,24 @@ func isSuspend(c *classfile.Class, m *classfile.Member) bool {
 		string(desc) == "(Ljava/lang/Object;)Ljava/lang/Object;" && string(c.Pool.Utf8(m.Name)) == "invokeSuspend"
 }
 
-// addRefs adds the constants of the class's probes.
-func (in *Instrumenter) addRefs() {
-	if in.refs.clock != 0 {
-		return
+// ref is a constant that the class's probes share, added when first asked for.
+func (in *Instrumenter) ref(known *uint16, class, name, desc string) uint16 {
+	if *known == 0 {
+		*known = in.class.Pool.AddMethodref(class, name, desc)
 	}
-	pool, clock := &in.class.Pool, clocks[in.opts.Clock]
-	in.refs.clock = pool.AddMethodref(clock.class, clock.method, "()J")
-	in.refs.returned = pool.AddMethodref(Runtime, "returned"+clock.suffix, "(JJ)V")
-	in.refs.suspended = pool.AddMethodref(Runtime, "returned"+clock.suffix, "(Ljava/lang/Object;JJ)V")
-	in.refs.thrown = pool.AddMethodref(Runtime, "thrown"+clock.suffix, "(JJ)V")
+	return *known
 }
 
-// sequence collects inserted instructions in memory that lasts until the next method.
-func (in *Instrumenter) sequence(build func([]byte) []byte) []byte {
-	start := len(in.seq)
-	in.seq = build(in.seq)
+// report is the runtime's method that records an exit with the clock that was read at entry.
+func (in *Instrumenter) report(known *uint16, name, desc string) uint16 {
+	if *known == 0 && in.opts.Clock != ClockAuto {
+		name += clocks[in.opts.Clock].suffix
+	}
+	return in.ref(known, Runtime, name, desc)
+}
+
+// sequence is what was appended to seq since start. It stays as it is where seq grows and moves.
+func (in *Instrumenter) sequence(start int) []byte {
 	return in.seq[start:len(in.seq):len(in.seq)]
 }
 

@@ -3,8 +3,8 @@
 package probe
 
 import (
-	"bytes"
 	"errors"
+	"strings"
 
 	"github.com/jiffyperf/jiffy/instrument/classfile"
 	"github.com/jiffyperf/jiffy/instrument/code"
@@ -83,6 +83,8 @@ type Instrumenter struct {
 	rewriter code.Rewriter
 	plan     code.Plan
 	handler  code.Handler
+	flow     code.Flow
+	ranges   []code.Range // that the handler covers
 	refs     refs
 	names    []byte // scratch for hashing
 	seq      []byte // the inserted instructions of one method
@@ -90,6 +92,7 @@ type Instrumenter struct {
 	ends     []int  // of each of replaced in bodies
 	replaced []classfile.Replacement
 	hasher   bodyHasher
+	file     string // SourceFile of the class
 	out      []byte
 }
 
@@ -133,6 +136,7 @@ func (in *Instrumenter) beginClass() {
 	in.bodies, in.ends, in.replaced = in.bodies[:0], in.ends[:0], in.replaced[:0]
 	in.refs = refs{}
 	in.rewriter.Dropped = 0
+	in.file = classfile.Text(in.class.Pool.Utf8(in.class.SourceFile))
 	in.hasher.reset(&in.class.Pool)
 }
 
@@ -224,5 +228,5 @@ func (in *Instrumenter) leaveAlone(m *classfile.Member) error {
 
 // binaryName turns an internal name into a binary name (JLS §13.1).
 func binaryName(internal []byte) string {
-	return string(bytes.ReplaceAll([]byte(classfile.Text(internal)), []byte{'/'}, []byte{'.'}))
+	return strings.ReplaceAll(classfile.Text(internal), "/", ".")
 }

@@ -12,29 +12,27 @@ type Reason string
 
 // The reasons, in words for reports.
 const (
-	ReasonAbstract    Reason = "abstract"
-	ReasonNative      Reason = "native"
-	ReasonForwards    Reason = "only forwards to another method"
-	ReasonTrivial     Reason = "trivial"
-	ReasonTwice       Reason = "already instrumented"
-	ReasonHuge        Reason = "would cross 8,000 bytes"
-	ReasonTooLarge    Reason = "would cross 65,535 bytes"
-	ReasonPoolFull    Reason = "constant pool full"
-	ReasonSubroutine  Reason = "jsr/ret subroutine"
-	ReasonNoFrames    Reason = "branches without a StackMapTable"
-	ReasonBranch      Reason = "a branch would outgrow 16 bits"
-	ReasonConstructor Reason = "constructor branches or catches before super()"
-	ReasonFrame       Reason = "unknown StackMapTable frame"
-	ReasonMalformed   Reason = "malformed code"
+	ReasonAbstract   Reason = "abstract"
+	ReasonNative     Reason = "native"
+	ReasonForwards   Reason = "only forwards to another method"
+	ReasonTrivial    Reason = "trivial"
+	ReasonTwice      Reason = "already instrumented"
+	ReasonHuge       Reason = "would cross 8,000 bytes"
+	ReasonTooLarge   Reason = "would cross 65,535 bytes"
+	ReasonPoolFull   Reason = "constant pool full"
+	ReasonSubroutine Reason = "jsr/ret subroutine"
+	ReasonNoFrames   Reason = "branches without a StackMapTable"
+	ReasonBranch     Reason = "a branch would outgrow 16 bits"
+	ReasonFrame      Reason = "unknown StackMapTable frame"
+	ReasonMalformed  Reason = "malformed code"
 )
 
 var (
-	errAbstract    = errors.New("abstract")
-	errNative      = errors.New("native")
-	errForwards    = errors.New("forwards")
-	errTrivial     = errors.New("trivial")
-	errHuge        = errors.New("huge")
-	errConstructor = errors.New("constructor")
+	errAbstract = errors.New("abstract")
+	errNative   = errors.New("native")
+	errForwards = errors.New("forwards")
+	errTrivial  = errors.New("trivial")
+	errHuge     = errors.New("huge")
 )
 
 var reasons = []struct {
@@ -46,7 +44,6 @@ var reasons = []struct {
 	{errForwards, ReasonForwards},
 	{errTrivial, ReasonTrivial},
 	{errHuge, ReasonHuge},
-	{errConstructor, ReasonConstructor},
 	{code.ErrTooLarge, ReasonTooLarge},
 	{code.ErrPoolFull, ReasonPoolFull},
 	{code.ErrSubroutine, ReasonSubroutine},
