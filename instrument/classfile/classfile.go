@@ -23,6 +23,7 @@ const (
 
 // Access flags that decide what happens to a method (JVMS tables 4.1-B, 4.6-A).
 const (
+	AccPublic       = 0x0001
 	AccPrivate      = 0x0002
 	AccStatic       = 0x0008
 	AccSynchronized = 0x0020

@@ -94,7 +94,10 @@ func (p *Pool) parse(r *reader) {
 		default:
 			pos += 1 + size
 			if tag == TagLong || tag == TagDouble {
-				i++ // JVMS §4.4.5: the next index is unusable
+				if i++; i == count { // JVMS §4.4.5: the next index is unusable
+					r.err = &SyntaxError{pos, fmt.Sprintf("constant #%d has no second index", i-1), ErrFormat}
+					return
+				}
 			}
 		}
 	}

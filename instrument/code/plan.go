@@ -123,8 +123,8 @@ func (l *layout) place(b *Body) {
 // sortEdits puts the edits into code order; an After edit moves to the pc it ends up at.
 func (l *layout) sortEdits(b *Body, edits []Edit) error {
 	for _, e := range edits {
-		if !b.StartsAt(e.PC) {
-			return &PCError{e.PC, "edit between instructions", ErrMalformed}
+		if what := misplaced(b, &e); what != "" {
+			return &PCError{e.PC, what, ErrMalformed}
 		}
 		if e.Place == After {
 			e.PC += b.Length(e.PC)
@@ -134,7 +134,27 @@ func (l *layout) sortEdits(b *Body, edits []Edit) error {
 	if !slices.IsSortedFunc(l.order, compareEdits) {
 		slices.SortStableFunc(l.order, compareEdits)
 	}
+	for i := 1; i < len(l.order); i++ {
+		if e := &l.order[i]; e.Place == Instead && l.order[i-1].Place == Instead && l.order[i-1].PC == e.PC {
+			return &PCError{e.PC, "two edits instead of one instruction", ErrMalformed}
+		}
+	}
 	return nil
+}
+
+// misplaced says what is wrong with an edit; "" where nothing is.
+func misplaced(b *Body, e *Edit) string {
+	switch {
+	case !b.StartsAt(e.PC):
+		return "edit between instructions"
+	case e.Place == Entry && e.PC != 0:
+		return "entry code inside the method"
+	case e.Place == After && endsFlow(b, e.PC):
+		return "edit after an instruction that doesn't fall through" // nobody would run it, and no frame describes it
+	case e.Place == Instead && len(e.Code) == 0:
+		return "nothing instead of an instruction" // a frame or range that starts there would have no place of its own
+	}
+	return ""
 }
 
 func compareEdits(a, b Edit) int {

@@ -184,12 +184,15 @@ func (l *layout) appendVariables(dst, info []byte) ([]byte, bool) {
 func (l *layout) moveRange(row []byte) (start, length int, ok bool) {
 	from := int(binary.BigEndian.Uint16(row))
 	to := from + int(binary.BigEndian.Uint16(row[2:]))
-	if to > l.oldLen {
+	if from >= l.oldLen || to > l.oldLen {
 		return 0, 0, false
 	}
 	if from != 0 {
 		start = l.land(from)
 	}
-	// A variable that ends at an instruction ends before what was inserted there; an empty range stays empty.
+	if to == from {
+		return start, 0, true
+	}
+	// A variable that ends at an instruction ends before what was inserted there.
 	return start, max(0, l.rangeEnd(to)-start), true
 }

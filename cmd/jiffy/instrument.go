@@ -1,0 +1,235 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/jiffyperf/jiffy/instrument"
+	"github.com/jiffyperf/jiffy/instrument/archive"
+	"github.com/jiffyperf/jiffy/instrument/probe"
+	"github.com/jiffyperf/jiffy/instrument/rules"
+	"github.com/jiffyperf/jiffy/runtime-collector/android"
+)
+
+// instrumentFlags are the flags of `jiffy instrument`: those that the configuration file has, too, and the others.
+type instrumentFlags struct {
+	rules.Config
+	file   string // the configuration
+	output string
+	quiet  bool
+}
+
+func newInstrumentCommand() *cobra.Command {
+	var flags instrumentFlags
+	cmd := &cobra.Command{
+		Use:   "instrument [flags] -o OUT INPUT...",
+		Short: "Put probes into classes",
+		Long: `Put a probe into every method that the patterns select, so that it records each call with its duration.
+
+INPUT is a jar, a directory of classes or a single class. OUT is a jar if its name ends in .jar, else a directory. Methods and classes that
+can't be changed safely are left as they are and listed. The probe map, which says what the ids in an event log stand for, travels in
+the output as META-INF/jiffy/probes-*.csv.
+
+Patterns: com.acme.Foo (with its nested classes), com.acme.* (one package), com.acme.** (and all below), com.acme.Foo#bar,
+com.acme.Foo#bar(I)V, **#on*. Without --include everything matches; --exclude wins.`,
+		Example: `  jiffy instrument --include 'com.acme.**' --runtime -o app-timed.jar app.jar
+  jiffy instrument -c jiffy.yaml -o build/timed build/classes`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := flags.configure(cmd); err != nil {
+				return usageError(err)
+			}
+			return flags.run(cmd, args)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&flags.output, "output", "o", "", "the jar or directory `OUT` to write")
+	f.StringVarP(&flags.file, "config", "c", "", "YAML `FILE` with the same keys as these flags; flags win")
+	f.StringSliceVar((*[]string)(&flags.Probe), "probe", []string{"methods"}, "which `PROBES` to put in: methods")
+	f.StringArrayVar((*[]string)(&flags.Include), "include", nil, "`PATTERN` of what to instrument; may be repeated (default all)")
+	f.StringArrayVar((*[]string)(&flags.Exclude), "exclude", nil, "`PATTERN` of what to leave alone; may be repeated")
+	f.StringVar(&flags.Clock, "clock", "auto", "`CLOCK` to read: auto, elapsedRealtimeNanos, elapsedRealtime, nanoTime")
+	f.StringVar(&flags.Exits, "exits", "all", "which `EXITS` to record: all, or normal, without those by exceptions")
+	f.StringVar(&flags.IDSalt, "id-salt", "", "any `TEXT`; changes all probe ids, should two of them collide")
+	f.BoolVar(&flags.Huge, "huge", false, "also methods that would cross 8,000 bytes, which HotSpot then doesn't compile")
+	f.BoolVar(&flags.SkipTrivial, "skip-trivial", false, "leave getters, setters and empty bodies alone")
+	f.BoolVar(&flags.Runtime, "runtime", false, "add the runtime's classes to OUT, so that it runs by itself")
+	f.StringVar(&flags.Compression, "compression", "keep", "of changed classes in a jar: keep (as they were), store, deflate")
+	f.StringVar(&flags.Mapping, "mapping", "", "also write the probe map to `FILE`")
+	f.StringVar(&flags.Report, "report", "", "write a CSV row for each method to `FILE`: what was done, or why not, and its size")
+	f.IntVarP(&flags.Jobs, "jobs", "j", 0, "classes to work on at a time (default one for each CPU)")
+	f.BoolVarP(&flags.quiet, "quiet", "q", false, "print nothing but warnings and errors")
+	return cmd
+}
+
+// configure reads the configuration file and takes from it what was not given as a flag.
+func (f *instrumentFlags) configure(cmd *cobra.Command) error {
+	if f.file == "" {
+		return nil
+	}
+	c, err := rules.LoadConfig(f.file)
+	if err != nil {
+		return err
+	}
+	given := cmd.Flags().Changed
+	take(&f.Probe, c.Probe, given("probe") || c.Probe == nil)
+	take(&f.Include, c.Include, given("include"))
+	take(&f.Exclude, c.Exclude, given("exclude"))
+	take(&f.Clock, c.Clock, given("clock") || c.Clock == "")
+	take(&f.Exits, c.Exits, given("exits") || c.Exits == "")
+	take(&f.IDSalt, c.IDSalt, given("id-salt"))
+	take(&f.Huge, c.Huge, given("huge"))
+	take(&f.SkipTrivial, c.SkipTrivial, given("skip-trivial"))
+	take(&f.Runtime, c.Runtime, given("runtime"))
+	take(&f.Compression, c.Compression, given("compression") || c.Compression == "")
+	take(&f.Mapping, c.Mapping, given("mapping"))
+	take(&f.Report, c.Report, given("report"))
+	take(&f.Jobs, c.Jobs, given("jobs"))
+	return nil
+}
+
+// take sets to, unless it is to keep its value.
+func take[T any](to *T, value T, keep bool) {
+	if !keep {
+		*to = value
+	}
+}
+
+// options checks the flags. Its errors are the caller's.
+func (f *instrumentFlags) options(inputs []string) (o instrument.Options, err error) {
+	o = instrument.Options{
+		Inputs: inputs, Output: f.output, Salt: f.IDSalt, Huge: f.Huge, SkipTrivial: f.SkipTrivial,
+		Workers: f.Jobs, Mapping: f.Mapping, Report: f.Report, Version: programVersion(),
+	}
+	switch {
+	case len(inputs) == 0:
+		return o, errors.New("no inputs: name a jar, a directory or a class")
+	case f.output == "":
+		return o, errors.New("no output: say -o OUT, a jar or a directory")
+	case f.Jobs < 0:
+		return o, fmt.Errorf("-j %d is less than one", f.Jobs)
+	}
+	for _, p := range f.Probe {
+		if p != "methods" {
+			return o, fmt.Errorf("unknown probe %q: take methods", p)
+		}
+	}
+	if o.Rules, err = rules.New(f.Include, f.Exclude); err != nil {
+		return o, err
+	}
+	if o.Clock, err = probe.ParseClock(f.Clock); err != nil {
+		return o, err
+	}
+	if o.Exits, err = probe.ParseExits(f.Exits); err != nil {
+		return o, err
+	}
+	o.Compression, err = archive.ParseCompression(f.Compression)
+	return o, err
+}
+
+func (f *instrumentFlags) run(cmd *cobra.Command, inputs []string) error {
+	o, err := f.options(inputs)
+	if err != nil {
+		return usageError(err)
+	}
+	o.AddRuntime = f.Runtime
+	if o.Runtime, err = runtimeFiles(); err != nil && f.Runtime {
+		return fmt.Errorf("--runtime: %w", err)
+	}
+	bar := newProgress(os.Stderr, "instrumenting", f.quiet)
+	o.Progress = bar.set
+	start := time.Now()
+	summary, err := instrument.Run(cmd.Context(), o)
+	bar.clear()
+	if err != nil {
+		return err
+	}
+	for _, w := range summary.Warnings {
+		fmt.Fprintln(cmd.ErrOrStderr(), "jiffy: warning:", w)
+	}
+	for _, failed := range summary.Failed {
+		fmt.Fprintf(cmd.ErrOrStderr(), "jiffy: warning: left as it is: %s\n", failed)
+	}
+	if f.quiet {
+		return nil
+	}
+	for _, n := range summary.Notes {
+		fmt.Fprintln(cmd.ErrOrStderr(), "jiffy: note:", n)
+	}
+	return summary.Write(cmd.OutOrStdout(), time.Since(start).Seconds())
+}
+
+// runtimeFiles returns the runtime's class files.
+func runtimeFiles() ([]archive.File, error) {
+	classes, err := android.Classes()
+	if err != nil {
+		return nil, err
+	}
+	var files []archive.File
+	err = fs.WalkDir(classes, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".class") {
+			return err
+		}
+		content, err := fs.ReadFile(classes, path)
+		files = append(files, archive.File{Name: path, Content: content})
+		return err
+	})
+	return files, err
+}
+
+// progress is a bar on a terminal, for work that takes longer than a second.
+type progress struct {
+	text  string
+	to    io.Writer // nil: no bar
+	start time.Time
+	last  time.Time
+	bar   *progressbar.ProgressBar
+}
+
+const (
+	progressAfter = time.Second
+	progressEvery = 100 * time.Millisecond
+)
+
+// newProgress returns a bar that shows on to if that is a terminal.
+func newProgress(to *os.File, text string, quiet bool) *progress {
+	p := &progress{text: text, start: time.Now()}
+	if !quiet && term.IsTerminal(int(to.Fd())) {
+		p.to = to
+	}
+	return p
+}
+
+// set says that done of total bytes are done.
+func (p *progress) set(done, total int64) {
+	if p.to == nil {
+		return
+	}
+	now := time.Now()
+	if now.Sub(p.start) < progressAfter || now.Sub(p.last) < progressEvery {
+		return
+	}
+	p.last = now
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.to), progressbar.OptionSetDescription(p.text),
+			progressbar.OptionShowBytes(true), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish())
+	}
+	// A bar that can't be drawn is no reason to fail.
+	_ = p.bar.Set64(done)
+}
+
+// clear removes the bar.
+func (p *progress) clear() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+}

@@ -1,0 +1,39 @@
+package io.github.jiffyperf.runtime;
+
+/** Consumes a buffer by folding what is in it; on the writer's thread, or on the producer's when memory has run out. */
+final class Folding {
+    private Folding() {}
+
+    /**
+     * Folds all that is published, or less if the producer is waiting to do that itself. The caller holds the buffer's consumer
+     * lock.
+     */
+    static void drain(ThreadBuffer b, Recorder recorder) {
+        if (b.folder == null) {
+            b.folder = new Folder(b.identity.isStripe(), b.lastExactEnd, recorder.foldLimits);
+        }
+        RecordCursor cursor = new RecordCursor(b.identity.isStripe());
+        while (true) {
+            Block block = b.head;
+            Block next = block.next;
+            fold(b, block, block.get(), cursor);
+            if (next == null || b.producerWaits) {
+                return;
+            }
+            b.head = next;
+            recorder.pool.give(block);
+        }
+    }
+
+    private static void fold(ThreadBuffer b, Block block, int to, RecordCursor cursor) {
+        cursor.reset(block, block.drained, to);
+        while (cursor.next()) {
+            block.drained = cursor.position();
+            try {
+                b.folder.fold(cursor.start, cursor.end, cursor.id, cursor.outcome, cursor.javaId);
+            } catch (OutOfMemoryError e) {
+                b.folder.dropped++;
+            }
+        }
+    }
+}
