@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/flate"
 )
 
 // rawEntry is an entry whose headers say what the test wants.
@@ -85,6 +86,87 @@ func TestZip64(t *testing.T) {
 	}
 }
 
+// streamed reads a jar as java.util.zip.ZipInputStream does, by its local headers alone, and returns its entries.
+func streamed(t *testing.T, path string) []string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	le := binary.LittleEndian
+	var entries []string
+	for bytes.HasPrefix(b, []byte("PK\x03\x04")) {
+		flags, method, crc := le.Uint16(b[6:]), le.Uint16(b[8:]), le.Uint32(b[14:])
+		compressed, size := int(le.Uint32(b[18:])), int(le.Uint32(b[22:]))
+		name := string(b[30 : 30+le.Uint16(b[26:])])
+		if extra := b[30+len(name):][:le.Uint16(b[28:])]; bytes.HasPrefix(extra, []byte{1, 0}) {
+			t.Errorf("%s: has a zip64 field without need", name)
+		}
+		b = b[30+len(name)+int(le.Uint16(b[28:])):]
+		var content []byte
+		rest := bytes.NewReader(b)
+		switch {
+		case method == zip.Deflate:
+			if content, err = io.ReadAll(flate.NewReader(rest)); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		case flags&flagDescriptor != 0:
+			t.Fatalf("%s: is stored, and its size follows the data", name)
+		default:
+			content = make([]byte, size)
+			if _, err := io.ReadFull(rest, content); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		used := len(b) - rest.Len()
+		if b = b[used:]; flags&flagDescriptor != 0 { // signature, checksum, two sizes
+			crc, compressed, size = le.Uint32(b[4:]), int(le.Uint32(b[8:])), int(le.Uint32(b[12:]))
+			b = b[16:]
+		}
+		if crc != crc32.ChecksumIEEE(content) || size != len(content) || compressed != used {
+			t.Errorf("%s: declares checksum %08x and sizes %d, %d; has %08x, %d, %d", name, crc, compressed, size,
+				crc32.ChecksumIEEE(content), used, len(content))
+		}
+		entries = append(entries, name+" "+string(content))
+	}
+	if !bytes.HasPrefix(b, []byte("PK\x01\x02")) {
+		t.Errorf("behind the last entry come %q, not the central directory", b[:min(len(b), 4)])
+	}
+	return entries
+}
+
+func TestOutputCanBeReadAsAStream(t *testing.T) {
+	dir := t.TempDir()
+	zip64 := rawStored("Z.class", "tag")
+	zip64.zip64 = true
+	raw := writeFile(t, filepath.Join(dir, "raw.jar"), string(rawJar(
+		zip64, rawEntry{name: "com/", method: zip.Deflate, compressed: 2, data: "\x03\x00"}, rawStored("S.class", "tag"), rawStored("r", "x"))))
+	// The standard library writes data descriptors.
+	written := writeJar(t, filepath.Join(dir, "written.jar"), deflated("D.class", "tag"), deflated("r", "x"), deflated("L.class", "left"))
+	files := filepath.Join(dir, "files")
+	writeFile(t, filepath.Join(files, "F.class"), "tag")
+	large := strings.Repeat("x", maxWhole+1)
+	writeFile(t, filepath.Join(files, "large"), large)
+	for _, test := range []struct {
+		input string
+		want  []string
+	}{
+		{raw, []string{"Z.class tag#", "com/ ", "S.class tag#", "r x", "new n"}},
+		{written, []string{"D.class tag#", "r x", "L.class left", "new n"}},
+		{files, []string{"F.class tag#", "large " + large, "new n"}},
+	} {
+		for _, c := range []Compression{Keep, Store, Deflate} {
+			o := options(filepath.Join(dir, "out.jar"))
+			o.Compression = c
+			o.Added = func([]string) ([]File, error) { return []File{{"new", []byte("n")}}, nil }
+			mustRewrite(t, o, test.input)
+			if diff := cmp.Diff(test.want, streamed(t, o.Output)); diff != "" {
+				t.Errorf("%s, compression %d: entries (-want +got):\n%s", filepath.Base(test.input), c, diff)
+			}
+		}
+	}
+}
+
 func TestMoreEntriesThanSixteenBitsCount(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes 70,000 entries")
@@ -139,6 +221,11 @@ func TestScriptBeforeTheJarIsKept(t *testing.T) {
 	}
 	if !strings.HasPrefix(string(b), script+"PK\x03\x04") {
 		t.Errorf("the output starts with %q", b[:len(script)+4])
+	}
+	// Offsets count from the start of the file, as tools that don't guess need it.
+	end := bytes.LastIndex(b, []byte("PK\x05\x06"))
+	if at := binary.LittleEndian.Uint32(b[end+16:]); !bytes.HasPrefix(b[at:], []byte("PK\x01\x02")) {
+		t.Errorf("the central directory is not at its offset %d", at)
 	}
 	if info, err := os.Stat(out); err != nil || info.Mode().Perm() != 0o755 {
 		t.Errorf("mode %v, want 0755", info.Mode())

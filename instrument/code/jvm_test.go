@@ -194,6 +194,66 @@ func TestEditsEverywhereOnJVM(t *testing.T) {
 	t.Logf("%d variants, %d hits", ran, hits)
 }
 
+// TestFarBranchesOnJVM runs a loop whose branches outgrow 16 bits in both directions.
+func TestFarBranchesOnJVM(t *testing.T) {
+	found, err := jdk.Find()
+	if err != nil {
+		t.Skip(err)
+	}
+	j, before, after := found[len(found)-1], t.TempDir(), t.TempDir()
+	r := rewriting{longs: 1, handler: "loop", edits: []edit{{at: "m", place: code.Before, code: strings.Repeat("nop ", 500)}},
+		method: method{desc: "(I)I", access: static, major: java17, stack: 2, locals: 2, text: `
+			iconst_0
+			istore_1
+			loop: iload_0
+			ifle done
+			iinc 1 3
+			iinc 0 -1
+			iload_0
+			iconst_1
+			iand
+			ifne odd
+			goto m
+			odd: iinc 1 100
+			goto loop
+			m: nop
+			` + nopLines(32700) + `
+			iload_0
+			ifgt loop
+			goto done
+			done: iload_1
+			ireturn
+			.frame loop append int
+			.frame odd same
+			.frame m same
+			.frame done same-ext`}}
+	original, _ := r.method.class(t)
+	rewritten, _, err := r.rewrite(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := bodyText(t, rewritten); strings.Count(text, "goto_w") < 2 {
+		t.Fatalf("no detours in\n%s", withoutNops(text))
+	}
+	const caller = "public class Far { public static void main(String[] a) { for (int n = -1; n < 7; n++) System.out.println(T.m(n)); } }"
+	source := filepath.Join(before, "Far.java")
+	for file, data := range map[string][]byte{
+		filepath.Join(before, "T.class"): original, filepath.Join(after, "T.class"): rewritten, source: []byte(caller)} {
+		if err := os.WriteFile(file, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Compile(before, []string{"-cp", before}, source); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{before, after + string(filepath.ListSeparator) + before} {
+		got, err := j.Run("java", "-Xverify:all", "-cp", path, "Far")
+		if want := "0\n0\n3\n106\n109\n212\n215\n318\n"; err != nil || got != want {
+			t.Errorf("%q, not %q: %v", got, want, err)
+		}
+	}
+}
+
 // variants are all classes of all variants, in the form that Variants.java reads.
 func variants(t *testing.T) (data []byte, count int) {
 	t.Helper()

@@ -23,16 +23,16 @@ type far struct {
 // A branch offset has 16 bits: -32768 to 32767 (JVMS §6.5).
 func TestFarBranches(t *testing.T) {
 	forward := func(jump string, nops int) string {
-		return "iload_0\njump: " + jump + " target\n" + nopLines(nops) + "target: return\n.frame target same"
+		return "iload_0\njump: " + jump + " target\n" + nopLines(nops) + "target: return\n.frame target same-ext"
 	}
 	tests := []far{{
-		name: "a goto of 32,767 bytes keeps its form", text: "goto target\n" + nopLines(32763) + "m: nop\ntarget: return\n.frame target same",
+		name: "a goto of 32,767 bytes keeps its form", text: "goto target\n" + nopLines(32763) + "m: nop\ntarget: return\n.frame target same-ext",
 		edit: edit{at: "target", place: code.Before, code: "nop"},
 		want: `0 goto -> 32767
 			32768 return
 			frame 32767 same extended`,
 	}, {
-		name: "a goto of 32,768 bytes becomes a goto_w", text: "goto target\n" + nopLines(32763) + "m: nop\ntarget: return\n.frame target same",
+		name: "a goto of 32,768 bytes becomes a goto_w", text: "goto target\n" + nopLines(32763) + "m: nop\ntarget: return\n.frame target same-ext",
 		edit: edit{at: "m", place: code.Before, code: "nop"},
 		want: `0 goto_w -> 32770
 			32770 return
@@ -56,46 +56,49 @@ func TestFarBranches(t *testing.T) {
 			frame 32768 same extended`,
 	}, {
 		name: "a condition that gets too far goes through a detour behind a return, with its target's frame",
-		text: "iload_0\njump: ifne target\nreturn\nm: nop\n" + nopLines(32763) + "target: return\n.frame m same\n.frame target append top",
+		text: "iload_0\njump: ifne target\nreturn\nm: nop\n" + nopLines(32762) + "target: return\n.frame m same\n.frame target append top",
 		edit: edit{at: "m", place: code.Before, code: "nop nop"},
 		want: `0 iload_0
 			1 ifne -> 5
 			4 return
-			5 goto_w -> 32776
-			32776 return
-			frame 5 full locals [int, top] stack []
+			5 goto_w -> 32775
+			32775 return
+			frame 5 append [top]
 			frame 10 chop 1
-			frame 32776 full locals [int, top] stack []`,
+			frame 32775 append [top]`,
 	}, {
 		name: "no detour stands inside a protected range",
-		text: "iload_0\nfrom: ifne target\nreturn\nto: nop\ngoto target\nm: nop\n" + nopLines(32763) + "target: return\n" +
-			".catch 0 m target any\n.frame to same\n.frame m same\n.frame target same1 java/lang/Throwable",
+		text: "iload_0\nfrom: ifne target\nreturn\nto: nop\ngoto target\nm: nop\n" + nopLines(32758) + "target: return\n" +
+			"handler: athrow\n.catch 0 m handler any\n.frame to same\n.frame m same\n.frame target same-ext\n" +
+			".frame handler same1 java/lang/Throwable",
 		edit: edit{at: "m", place: code.After, code: "nop nop"},
 		want: `0 iload_0
 			1 ifne -> 11
 			4 return
-			6 goto_w -> 32783
-			11 goto_w -> 32783
-			32783 return
-			catch 0..11 -> 32783 any
+			6 goto_w -> 32777
+			11 goto_w -> 32777
+			32777 return
+			32778 athrow
+			catch 0..11 -> 32778 any
 			frame 5 same
-			frame 11 same stack [java/lang/Throwable]
+			frame 11 same
 			frame 16 same
-			frame 32783 same stack [java/lang/Throwable] extended`,
+			frame 32777 same extended
+			frame 32778 same stack [java/lang/Throwable]`,
 	}, {
 		name: "two conditions share a detour",
-		text: "iload_0\nifne target\niload_0\nifeq target\nreturn\nm: nop\n" + nopLines(32763) + "target: return\n.frame m same\n.frame target same",
+		text: "iload_0\nifne target\niload_0\nifeq target\nreturn\nm: nop\n" + nopLines(32758) + "target: return\n.frame m same\n.frame target same-ext",
 		edit: edit{at: "m", place: code.Before, code: "nop nop nop nop nop"},
 		want: `0 iload_0
 			1 ifne -> 9
 			4 iload_0
 			5 ifeq -> 9
 			8 return
-			9 goto_w -> 32783
-			32783 return
+			9 goto_w -> 32778
+			32778 return
 			frame 9 same
 			frame 14 same
-			frame 32783 same extended`,
+			frame 32778 same extended`,
 	}, {
 		name: "a condition without a place for a detour in reach",
 		text: forward("ifne", 32764), edit: edit{at: "jump", place: code.After, code: "nop"},

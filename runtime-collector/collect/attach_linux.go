@@ -60,7 +60,7 @@ func checkTarget(pid int) error {
 	switch {
 	case err != nil:
 		return targetError(pid, err)
-	case false:
+	case group != pid:
 		return fmt.Errorf("pid %d is a thread of process %d: give --pid %d", pid, group, group)
 	case state == 'Z' || state == 'X':
 		return fmt.Errorf("pid %d has already ended (its parent has not waited for it yet)", pid)

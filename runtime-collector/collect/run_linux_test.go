@@ -276,14 +276,15 @@ func TestChildrenOfChildrenAreSampled(t *testing.T) {
 
 func TestProgramFindsTheLogDirectory(t *testing.T) {
 	t.Setenv("JIFFY_LOG", "/elsewhere")
+	t.Setenv("COLLECT_TEST_OTHER", "kept")
 	dir := t.TempDir()
 	t.Chdir(dir)
-	r := mustRun(t, Options{Dir: "run", Command: sh(`cat /proc/$$/environ | tr '\0' '\n' | grep ^JIFFY_LOG= >out; test -d "$JIFFY_LOG"`)})
+	r := mustRun(t, Options{Dir: "run", Command: sh(`cat /proc/$$/environ | tr '\0' '\n' | grep -e ^JIFFY_LOG= -e ^COLLECT_TEST_OTHER= | sort >out; test -d "$JIFFY_LOG"`)})
 	if r.status != 0 {
 		t.Error("the directory does not exist while the program runs")
 	}
 	b, err := os.ReadFile("out")
-	if want := "JIFFY_LOG=" + filepath.Join(dir, "run", "log") + "\n"; err != nil || string(b) != want {
+	if want := "COLLECT_TEST_OTHER=kept\nJIFFY_LOG=" + filepath.Join(dir, "run", "log") + "\n"; err != nil || string(b) != want {
 		t.Errorf("environment %q, %v; want %q", b, err, want)
 	}
 }

@@ -11,7 +11,9 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	oracle "github.com/prometheus/procfs"
@@ -29,6 +31,14 @@ func TestMain(m *testing.M) {
 		return
 	}
 	os.Exit(m.Run())
+}
+
+// The main thread must not become one of the helper's threads: Go can't end it, and the helper would wait for that without
+// end.
+func init() {
+	if os.Getenv(helperThreads) != "" {
+		runtime.LockOSThread()
+	}
 }
 
 // helper answers "spawn NAME" with the tid of a new thread of that name, and
@@ -53,6 +63,7 @@ func helper(n int) {
 				if _, err := os.Stat("/proc/self/task/" + arg); errors.Is(err, fs.ErrNotExist) {
 					break
 				}
+				time.Sleep(time.Millisecond)
 			}
 			fmt.Println("ended")
 		}
@@ -85,6 +96,7 @@ func startTarget(t testing.TB, threads int) *target {
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), helperThreads+"="+strconv.Itoa(threads))
 	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // a test that is killed leaves nobody behind
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
