@@ -25,6 +25,7 @@ var factDocs = []struct{ key, unit, doc string }{
 	{"exact_reason", "", "Why the exact window ends: end (of the run), quota (of the disk) or memory."},
 	{"calls_folded", "count", "Calls that were folded."},
 	{"methods_self_approximate", "count", "Methods of which some folded calls have a self time that is not exact."},
+	{"methods_synchronized", "count", "Methods declared synchronized: they wait for their lock before their time begins."},
 	{"calls_discarded_own", "count", "Calls of the runtime's own threads, which are not recorded."},
 	{"calls_overlapping", "count", "Calls that overlap another of their thread without one being inside the other. 0, unless clocks disagree."},
 	{"records_bad", "count", "Records of the logs that could not be and were left out."},

@@ -97,7 +97,7 @@ type Process struct {
 	MinorFlt  Int    `csv:"minflt" unit:"count" value:"exact" doc:"Page faults without I/O since the process began (field 10)."`
 	MajorFlt  Int    `csv:"majflt" unit:"count" value:"exact" doc:"Page faults with I/O (field 12)."`
 	State     string `csv:"state" doc:"State letter (field 3); Z in the last sample of a process that ended."`
-	Suspended Int    `csv:"suspended_ns" unit:"ns" value:"exact" doc:"Time since the sample before that the system was suspended: ΔCLOCK_BOOTTIME − ΔCLOCK_MONOTONIC."`
+	Suspended Int    `csv:"suspended_ns" unit:"ns" value:"exact" doc:"Time since the sample before that the system was suspended: ΔCLOCK_BOOTTIME − ΔCLOCK_MONOTONIC. The clocks are read one after the other, so microseconds are noise."`
 	Flagged   int64  `csv:"flagged" doc:"1 where cpu_one_core_pct exceeds 100 · N by more than two ticks: a figure that can't be."`
 	Process   int64  `csv:"process" doc:"Process id."`
 }

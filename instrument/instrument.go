@@ -73,6 +73,10 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	if j.hot, err = hotClasses(in, o.Runtime); err != nil {
 		return nil, err
 	}
+	defer j.abortFiles()
+	if err := j.createFiles(); err != nil {
+		return nil, err
+	}
 	outcome, err := archive.Rewrite(ctx, in, archive.Options[class]{
 		Output:       o.Output,
 		Workers:      o.Workers,
@@ -97,6 +101,7 @@ type job struct {
 	runtimeLeft bool            // the inputs have a runtime already, which stays
 	hot         hotSet
 
+	files      []file // beside the output
 	probeMap   []byte
 	collisions []string
 }
@@ -171,19 +176,58 @@ func (j *job) rows(classes []class) []mapping.Row {
 	return rows
 }
 
-// beforeCommit writes what else was asked for, once the output is known to be complete.
-func (j *job) beforeCommit(outcome *archive.Outcome[class]) error {
-	if path := j.options.Mapping; path != "" {
-		err := archive.WriteFile(path, func(w io.Writer) error {
-			_, err := w.Write(j.probeMap)
+// file is one that was asked for beside the output.
+type file struct {
+	*archive.PendingFile
+	write func(io.Writer, *archive.Outcome[class]) error
+}
+
+// createFiles starts the files beside the output, so that what stands against them is said before the work is done.
+func (j *job) createFiles() error {
+	if o := &j.options; o.Mapping != "" && o.Mapping == o.Report {
+		return fmt.Errorf("output %s: can't be both the probe map and the report", o.Mapping)
+	}
+	writeMap := func(w io.Writer, _ *archive.Outcome[class]) error {
+		_, err := w.Write(j.probeMap)
+		return err
+	}
+	writeRows := func(w io.Writer, outcome *archive.Outcome[class]) error { return writeReport(w, outcome.Reports) }
+	for _, f := range []struct {
+		path  string
+		write func(io.Writer, *archive.Outcome[class]) error
+	}{{j.options.Mapping, writeMap}, {j.options.Report, writeRows}} {
+		if f.path == "" {
+			continue
+		}
+		if err := j.inputs.CheckBeside(f.path, j.options.Output); err != nil {
 			return err
-		})
+		}
+		pending, err := archive.CreatePending(f.path)
 		if err != nil {
 			return err
 		}
+		j.files = append(j.files, file{pending, f.write})
 	}
-	if path := j.options.Report; path != "" {
-		return archive.WriteFile(path, func(w io.Writer) error { return writeReport(w, outcome.Reports) })
+	return nil
+}
+
+func (j *job) abortFiles() {
+	for _, f := range j.files {
+		f.Abort()
+	}
+}
+
+// beforeCommit completes the files beside the output, once it is known to be complete itself.
+func (j *job) beforeCommit(outcome *archive.Outcome[class]) error {
+	for _, f := range j.files {
+		if err := f.Fill(func(w io.Writer) error { return f.write(w, outcome) }); err != nil {
+			return err
+		}
+	}
+	for _, f := range j.files {
+		if err := f.Commit(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

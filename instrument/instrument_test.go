@@ -109,6 +109,35 @@ func TestReportSizes(t *testing.T) {
 	}
 }
 
+func TestFilesBesideTheOutputComeWithItOrNotAtAll(t *testing.T) {
+	for _, test := range []struct{ name, output, mapping, report, want string }{
+		{"no directory for the report", "out.jar", "map.csv", "no/report.csv", "output $/no/report.csv: there is no directory $/no"},
+		{"no directory for the output", "no/out.jar", "map.csv", "report.csv", "output $/no/out.jar: there is no directory $/no"},
+		{"map in the output", "out", "out/map.csv", "report.csv", "output $/out/map.csv: there is no directory $/out"},
+		{"map is the output", "out.jar", "out.jar", "", "output $/out.jar: lies inside the output $/out.jar"},
+		{"map is the report", "out.jar", "both.csv", "both.csv", "output $/both.csv: can't be both the probe map and the report"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			at := func(name string) string {
+				if name == "" {
+					return ""
+				}
+				return filepath.Join(dir, filepath.FromSlash(name))
+			}
+			_, err := Run(t.Context(), Options{
+				Inputs: []string{fixture("Straight")}, Output: at(test.output), Mapping: at(test.mapping), Report: at(test.report),
+			})
+			if want := strings.ReplaceAll(test.want, "$", dir); err == nil || err.Error() != want {
+				t.Errorf("got error %v, want %s", err, want)
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+		})
+	}
+}
+
 // TestPanicCostsOneClass checks that a bug in the instrumenter is survived: the class is listed, the next one is done.
 func TestPanicCostsOneClass(t *testing.T) {
 	class, err := os.ReadFile(fixture("Straight"))

@@ -1,11 +1,13 @@
 package instrument
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/jiffyperf/jiffy/instrument/archive"
+	"github.com/jiffyperf/jiffy/instrument/probe"
 )
 
 // Summary is what a run did, for people.
@@ -15,7 +17,7 @@ type Summary struct {
 	Changed      int            // classes with probes
 	Instrumented int            // methods
 	Skipped      map[string]int // methods that match the rules and were left as they are, by reason
-	Failed       []string       // classes that could not be read and were copied as they are, each with its reason
+	Failed       []string       // classes and methods that are damaged and stayed as they are, each with its reason
 	Notes        []string       // what else should be known
 	Warnings     []string       // what is likely to be wrong
 }
@@ -29,6 +31,9 @@ func (j *job) summarize(outcome *archive.Outcome[class]) *Summary {
 		dropped += c.dropped
 		for _, skip := range c.skipped {
 			s.Skipped[string(skip.Reason)]++
+			if skip.Reason == probe.ReasonMalformed {
+				s.Failed = append(s.Failed, fmt.Sprintf("%s.%s%s: %s", c.place, skip.Method, skip.Desc, cmp.Or(skip.Detail, string(skip.Reason))))
+			}
 		}
 		if c.err != nil {
 			s.Failed = append(s.Failed, fmt.Sprintf("%s: %v", c.place, c.err))

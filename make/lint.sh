@@ -14,7 +14,7 @@ check() {
 
 formatted() {
 	local files
-	files=$(git ls-files -co --exclude-standard -- '*.go' | while read -r file; do [ -f "$file" ] && echo "$file"; done | xargs gofmt -l) || return 1
+	files=$(find . -name '*.go' ! -path './.*' ! -path './build/*' -exec gofmt -l {} +) || return 1
 	[ -z "$files" ] || {
 		echo "not formatted with gofmt:" && echo "$files"
 		return 1

@@ -22,7 +22,8 @@ var bakeryDay = []string{"60", "8000000", "24"}
 // A bakeryRun is the sample application, instrumented, run under `jiffy collect` and reported with `--calls`.
 type bakeryRun struct {
 	run, report string // folders
-	output      string // what the application printed
+	plainOutput string // what the application printed without probes
+	output      string // what it printed with them
 	actions     []row  // of `jiffy instrument --report`
 }
 
@@ -41,7 +42,11 @@ var bakery = sync.OnceValues(func() (*bakeryRun, error) {
 	if _, err := j.Run("jar", "--create", "--file", plain, "-C", classes, "."); err != nil {
 		return nil, err
 	}
-	b := &bakeryRun{run: filepath.Join(dir, "run"), report: filepath.Join(dir, "report")}
+	plainOutput, err := j.Run("java", slices.Concat([]string{"-cp", plain, "com.acme.bakery.Main"}, bakeryDay)...)
+	if err != nil {
+		return nil, err
+	}
+	b := &bakeryRun{plainOutput: plainOutput, run: filepath.Join(dir, "run"), report: filepath.Join(dir, "report")}
 	actions := filepath.Join(dir, "actions.csv")
 	steps := [][]string{
 		{"instrument", "--runtime", "--include", "com.acme.**", "--report", actions, "-o", timed, plain},
@@ -53,7 +58,9 @@ var bakery = sync.OnceValues(func() (*bakeryRun, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.output += stdout
+		if step[0] == "collect" {
+			b.output = stdout
+		}
 	}
 	b.actions, err = parseCSV(actions)
 	return b, err
@@ -129,6 +136,31 @@ func TestCallsAndThrownAreExact(t *testing.T) {
 	if len(skipped) > 12 {
 		t.Errorf("%d methods of the application are not instrumented, more than the forwarding ones", len(skipped))
 	}
+}
+
+func TestProgramPrintsTheSame(t *testing.T) {
+	b, err := bakery()
+	check(t, err)
+	if b.output != b.plainOutput {
+		t.Errorf("with probes the application printed\n%s\nwithout\n%s", b.output, b.plainOutput)
+	}
+}
+
+// The night watch is still on its first round when the program ends.
+func TestOpenCallIsReportedAsStack(t *testing.T) {
+	b, err := bakery()
+	check(t, err)
+	stacks := map[string][]string{}
+	for _, r := range readCSV(t, filepath.Join(b.report, "open_calls.csv")) {
+		stacks[r["thread"]] = append(stacks[r["thread"]], r["class"]+"#"+r["method"])
+	}
+	want := "com.acme.bakery.NightWatch#patrol com.acme.bakery.NightWatch#run"
+	for _, frames := range stacks {
+		if strings.Contains(strings.Join(frames, " "), want) {
+			return
+		}
+	}
+	t.Errorf("no stack holds %s: %v", want, stacks)
 }
 
 // A call is one line of calls.csv, with the time of its direct children.
@@ -231,19 +263,25 @@ func TestThreadCPUSumsToProcessCPU(t *testing.T) {
 	check(t, err)
 	want, err := strconv.ParseInt(facts["rusage_cpu_ns"], 10, 64) // of wait4(2), not of procfs
 	check(t, err)
-	var sum, rows int64
+	var sum, rows, residual int64
 	names := map[string]bool{}
 	for _, r := range readCSV(t, filepath.Join(b.report, "threads.csv")) {
 		names[r["thread"]] = true
 		if r["cpu_ns"] != "" {
 			sum += r.int64(t, "cpu_ns")
 			rows++
+			if r["thread"] == "residual" {
+				residual = r.int64(t, "cpu_ns")
+			}
 		}
 	}
 	tolerance := 2 * rows * 1e9 / hz
 	t.Logf("threads and residual %d ns in %d rows, process %d ns, tolerance %d ns", sum, rows, want, tolerance)
 	if sum < want-tolerance || sum > want+tolerance {
 		t.Errorf("threads and residual sum to %d ns, the process took %d ns; more than %d apart", sum, want, tolerance)
+	}
+	if residual < -tolerance {
+		t.Errorf("the residual is %d ns: threads were counted twice", residual)
 	}
 	for _, name := range []string{"main", "mixer 1", "mixer 2", "oven pool) 1)", "oven pool) 2)", "timer (proofing)", "residual"} {
 		if !names[name] {

@@ -9,9 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/jiffyperf/jiffy/instrument"
 	"github.com/jiffyperf/jiffy/instrument/archive"
@@ -33,14 +31,14 @@ func newInstrumentCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "instrument [flags] -o OUT INPUT...",
 		Short: "Put probes into classes",
-		Long: `Put a probe into every method that the patterns select, so that it records each call with its duration.
+		Long: `Put a probe into every method that the patterns select, so that each call is recorded with its duration.
 
-INPUT is a jar, a directory of classes or a single class. OUT is a jar if its name ends in .jar, else a directory. Methods and classes that
-can't be changed safely are left as they are and listed. The probe map, which says what the ids in an event log stand for, travels in
-the output as META-INF/jiffy/probes-*.csv.
+INPUT is a jar, a directory of classes or a single class. OUT is a jar if its name ends in .jar, else a
+directory. Methods and classes that can't be changed safely stay as they are and are listed. The probe map,
+which says what the ids in an event log stand for, travels in OUT as META-INF/jiffy/probes-*.csv.
 
-Patterns: com.acme.Foo (with its nested classes), com.acme.* (one package), com.acme.** (and all below), com.acme.Foo#bar,
-com.acme.Foo#bar(I)V, **#on*. Without --include everything matches; --exclude wins.`,
+Patterns: com.acme.Foo (with its nested classes), com.acme.* (one package), com.acme.** (and all below),
+com.acme.Foo#bar, com.acme.Foo#bar(I)V, **#on*. Without --include everything matches; --exclude wins.`,
 		Example: `  jiffy instrument --include 'com.acme.**' --runtime -o app-timed.jar app.jar
   jiffy instrument -c jiffy.yaml -o build/timed build/classes`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,10 +61,10 @@ com.acme.Foo#bar(I)V, **#on*. Without --include everything matches; --exclude wi
 	f.BoolVar(&flags.Huge, "huge", false, "also methods that would cross 8,000 bytes, which HotSpot then doesn't compile")
 	f.BoolVar(&flags.SkipTrivial, "skip-trivial", false, "leave getters, setters and empty bodies alone")
 	f.BoolVar(&flags.Runtime, "runtime", false, "add the runtime's classes to OUT, so that it runs by itself")
-	f.StringVar(&flags.Compression, "compression", "keep", "of changed classes in a jar: keep (as they were), store, deflate")
+	f.StringVar(&flags.Compression, "compression", "keep", "`MODE` of changed classes in a jar: keep (as they were), store, deflate")
 	f.StringVar(&flags.Mapping, "mapping", "", "also write the probe map to `FILE`")
 	f.StringVar(&flags.Report, "report", "", "write a CSV row for each method to `FILE`: what was done, or why not, and its size")
-	f.IntVarP(&flags.Jobs, "jobs", "j", 0, "classes to work on at a time (default one for each CPU)")
+	f.IntVarP(&flags.Jobs, "jobs", "j", 0, "work on `N` classes at a time (default one for each CPU)")
 	f.BoolVarP(&flags.quiet, "quiet", "q", false, "print nothing but warnings and errors")
 	return cmd
 }
@@ -153,19 +151,34 @@ func (f *instrumentFlags) run(cmd *cobra.Command, inputs []string) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range summary.Warnings {
-		fmt.Fprintln(cmd.ErrOrStderr(), "jiffy: warning:", w)
-	}
-	for _, failed := range summary.Failed {
-		fmt.Fprintf(cmd.ErrOrStderr(), "jiffy: warning: left as it is: %s\n", failed)
-	}
+	f.warn(cmd.ErrOrStderr(), summary)
 	if f.quiet {
 		return nil
 	}
-	for _, n := range summary.Notes {
-		fmt.Fprintln(cmd.ErrOrStderr(), "jiffy: note:", n)
-	}
 	return summary.Write(cmd.OutOrStdout(), time.Since(start).Seconds())
+}
+
+// maxListed is how many damaged classes are listed one by one.
+const maxListed = 20
+
+// warn prints what should be known beside the summary.
+func (f *instrumentFlags) warn(to io.Writer, s *instrument.Summary) {
+	for _, w := range s.Warnings {
+		fmt.Fprintln(to, "jiffy: warning:", w)
+	}
+	for i, failed := range s.Failed {
+		if i == maxListed {
+			fmt.Fprintf(to, "jiffy: warning: left as they are: %d more; --report lists them all\n", len(s.Failed)-i)
+			break
+		}
+		fmt.Fprintln(to, "jiffy: warning: left as it is:", failed)
+	}
+	if f.quiet {
+		return
+	}
+	for _, n := range s.Notes {
+		fmt.Fprintln(to, "jiffy: note:", n)
+	}
 }
 
 // runtimeFiles returns the runtime's class files.
@@ -184,52 +197,4 @@ func runtimeFiles() ([]archive.File, error) {
 		return err
 	})
 	return files, err
-}
-
-// progress is a bar on a terminal, for work that takes longer than a second.
-type progress struct {
-	text  string
-	to    io.Writer // nil: no bar
-	start time.Time
-	last  time.Time
-	bar   *progressbar.ProgressBar
-}
-
-const (
-	progressAfter = time.Second
-	progressEvery = 100 * time.Millisecond
-)
-
-// newProgress returns a bar that shows on to if that is a terminal.
-func newProgress(to *os.File, text string, quiet bool) *progress {
-	p := &progress{text: text, start: time.Now()}
-	if !quiet && term.IsTerminal(int(to.Fd())) {
-		p.to = to
-	}
-	return p
-}
-
-// set says that done of total bytes are done.
-func (p *progress) set(done, total int64) {
-	if p.to == nil {
-		return
-	}
-	now := time.Now()
-	if now.Sub(p.start) < progressAfter || now.Sub(p.last) < progressEvery {
-		return
-	}
-	p.last = now
-	if p.bar == nil {
-		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.to), progressbar.OptionSetDescription(p.text),
-			progressbar.OptionShowBytes(true), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish())
-	}
-	// A bar that can't be drawn is no reason to fail.
-	_ = p.bar.Set64(done)
-}
-
-// clear removes the bar.
-func (p *progress) clear() {
-	if p.bar != nil {
-		_ = p.bar.Clear()
-	}
 }

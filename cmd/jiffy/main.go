@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -50,6 +51,7 @@ func run(args []string) int {
 	// Killed by a signal, a command still removes what it left half done.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	root := newRootCommand()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -69,7 +71,10 @@ func run(args []string) int {
 	return exitFailed
 }
 
-func report(err error) { fmt.Fprintln(os.Stderr, "jiffy:", err) }
+// report prints an error as one line, even if it was joined of several.
+func report(err error) {
+	fmt.Fprintln(os.Stderr, "jiffy:", strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
+}
 
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{

@@ -1,16 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/pflag"
 
+	"github.com/jiffyperf/jiffy/instrument/rules"
 	"github.com/jiffyperf/jiffy/runtime-collector/android"
 )
 
@@ -84,4 +90,29 @@ func jdkBin() string {
 		javac = real
 	}
 	return filepath.Dir(javac)
+}
+
+// TestInstrumentFlags compares the three places where the flags of `jiffy instrument` are written down.
+func TestInstrumentFlags(t *testing.T) {
+	docs, err := os.ReadFile(filepath.Join("..", "..", "docs", "instrument.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var flags, keys []string
+	newInstrumentCommand().Flags().VisitAll(func(f *pflag.Flag) {
+		if !bytes.Contains(docs, []byte("`--"+f.Name+"`")) && !bytes.Contains(docs, []byte("`--"+f.Name+" ")) {
+			t.Errorf("docs/instrument.md does not have --%s", f.Name)
+		}
+		if f.Name != "output" && f.Name != "config" && f.Name != "quiet" {
+			flags = append(flags, f.Name)
+		}
+	})
+	for f := range reflect.TypeFor[rules.Config]().Fields() {
+		keys = append(keys, f.Tag.Get("yaml"))
+	}
+	slices.Sort(flags)
+	slices.Sort(keys)
+	if diff := cmp.Diff(flags, keys); diff != "" {
+		t.Errorf("keys of the configuration file (-flags +keys):\n%s", diff)
+	}
 }

@@ -154,12 +154,13 @@ func printMethods(out io.Writer, methods []csvexport.Method, top int) {
 	}
 	shown := methods[:min(top, len(methods))]
 	t := newTable(fmt.Sprintf("Methods by self time (%d of %d)", len(shown), len(methods)))
-	t.AppendHeader(table.Row{"self", "%", "total", "calls", "thrown", "mean", "p95", "cpu est.", "method"})
+	several := slices.ContainsFunc(methods, func(m csvexport.Method) bool { return m.Process != methods[0].Process })
+	t.AppendHeader(withPID(several, "pid", table.Row{"self", "%", "total", "calls", "thrown", "mean", "p95", "cpu est.", "method"}))
 	for _, m := range shown {
-		t.AppendRow(table.Row{
+		t.AppendRow(withPID(several, m.Process, table.Row{
 			duration(csvexport.IntOf(m.Self)), percent(m.Self, self), duration(csvexport.IntOf(m.Total)), m.Calls, m.Thrown,
 			duration(m.Mean), duration(m.P95), duration(m.CPU), m.Class + "#" + m.Method,
-		})
+		}))
 	}
 	alignRight(t, 8)
 	printTable(out, t)
@@ -176,13 +177,15 @@ func printThreads(out io.Writer, threads []csvexport.Thread, top int) {
 	}
 	shown := sums[:min(top, len(sums))]
 	t := newTable(fmt.Sprintf("Threads by CPU time (%d of %d)", len(shown), len(sums)))
-	t.AppendHeader(table.Row{"cpu", "%", "waiting", "tid", "status", "thread", "top method"})
+	several := slices.ContainsFunc(sums, func(s csvexport.Thread) bool { return s.Process != sums[0].Process })
+	t.AppendHeader(withPID(several, "pid", table.Row{"cpu", "%", "waiting", "tid", "status", "thread", "top method"}))
 	for _, s := range shown {
 		id := ""
 		if s.TID.Known {
 			id = fmt.Sprint(s.TID.Value)
 		}
-		t.AppendRow(table.Row{duration(s.CPU), percent(s.CPU.Value, cpu), duration(s.Wait), id, s.Status, printable(s.Thread), s.Top})
+		t.AppendRow(withPID(several, s.Process,
+			table.Row{duration(s.CPU), percent(s.CPU.Value, cpu), duration(s.Wait), id, s.Status, printable(s.Thread), s.Top}))
 	}
 	alignRight(t, 4)
 	printTable(out, t)
@@ -231,6 +234,14 @@ func alignRight(t table.Writer, columns int) {
 		configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(configs)
+}
+
+// withPID puts the process in front of the last column, if there are several.
+func withPID(several bool, pid any, row table.Row) table.Row {
+	if !several {
+		return row
+	}
+	return slices.Insert(row, len(row)-1, pid)
 }
 
 // printTable prints a table and an empty line, without the blanks that pad the

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"iter"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -44,6 +45,28 @@ func (c *threadColumns) of(call *timeline.Call) csvexport.Columns {
 	return columns
 }
 
+// sorted gives the calls of a sorter, until the report is cancelled.
+func (m *maker) sorted(calls *timeline.CallSorter) iter.Seq2[*timeline.Call, error] {
+	return func(yield func(*timeline.Call, error) bool) {
+		n := int64(0)
+		for c, err := range calls.Sorted() {
+			if n++; n%progressStep == 0 {
+				if err := m.ctx.Err(); err != nil {
+					yield(nil, err)
+					return
+				}
+				m.progress(progressStep)
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+// progressStep is after how many calls progress is told.
+const progressStep = 1 << 14
+
 // writeCalls writes calls.csv.
 func (m *maker) writeCalls() error {
 	return m.file(csvexport.CallsFile, func(f *csvexport.File) error {
@@ -52,7 +75,7 @@ func (m *maker) writeCalls() error {
 			return err
 		}
 		threads := threadColumns{m: m, known: map[threadKey]csvexport.Columns{}, quote: tidAndName}
-		for c, err := range m.calls.Sorted() {
+		for c, err := range m.sorted(m.calls) {
 			if err != nil {
 				return err
 			}
@@ -103,7 +126,7 @@ func (m *maker) writeDemeter() error {
 	threads := threadColumns{m: m, known: map[threadKey]csvexport.Columns{}, quote: nameOnly}
 	err := m.file(csvexport.DemeterTracerFile(began), func(f *csvexport.File) error {
 		w := csvexport.DemeterTracer{W: f}
-		for c, err := range m.calls.Sorted() {
+		for c, err := range m.sorted(m.calls) {
 			if err != nil {
 				return err
 			}
@@ -122,7 +145,7 @@ func (m *maker) writeDemeter() error {
 		return err
 	}
 	defer byThread.Close()
-	if err := m.calls.Resort(byThread); err != nil {
+	if err := byThread.AddAll(m.sorted(m.calls)); err != nil {
 		return err
 	}
 	return m.file(csvexport.DemeterTreeFile(began), func(f *csvexport.File) error {
@@ -130,7 +153,7 @@ func (m *maker) writeDemeter() error {
 			return err
 		}
 		w := csvexport.DemeterTree{W: f}
-		for c, err := range byThread.Sorted() {
+		for c, err := range m.sorted(byThread) {
 			if err != nil {
 				return err
 			}

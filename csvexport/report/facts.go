@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/jiffyperf/jiffy/csvexport"
+	"github.com/jiffyperf/jiffy/instrument/mapping"
 	"github.com/jiffyperf/jiffy/runtime-collector/eventlog"
+	"github.com/jiffyperf/jiffy/runtime-collector/run"
 )
 
 // facts makes the rows of run.csv, in the order of csvexport.FactKeys.
@@ -37,6 +39,7 @@ func (m *maker) facts() []csvexport.Fact {
 	f.int("calls_overlapping", m.t.Overlaps)
 	f.int("events", m.t.Events)
 	f.int("methods_self_approximate", m.approximate)
+	f.int("methods_synchronized", m.synchronized)
 	m.counted(f)
 	m.exact(f)
 	m.ended(f)
@@ -159,7 +162,7 @@ func (m *maker) ended(f facts) {
 	if killed := m.killed(); len(killed) > 0 {
 		f["killed"] = "yes"
 		f["killed_pids"] = strings.Join(killed, " ")
-		f["killed_note"] = "no end in the log: the process was killed or still runs; calls of up to its last second can be missing"
+		f["killed_note"] = "no end in the log: " + m.how(killed) + "; calls of up to the last second can be missing"
 	} else if len(m.logs) > 0 {
 		f["killed"] = "no"
 	}
@@ -181,14 +184,24 @@ func (m *maker) killed() []string {
 	return pids
 }
 
+// how tells what the processes without an end did, as far as the samples know.
+func (m *maker) how(pids []string) string {
+	for _, pid := range pids {
+		if !slices.ContainsFunc(m.run.Processes, func(s run.ProcessSample) bool { return s.Final && strconv.Itoa(s.PID) == pid }) {
+			return "it was killed, or still runs"
+		}
+	}
+	return "it was killed"
+}
+
 // warnings adds the lines that a reader of the tables must know.
 func (m *maker) warnings() {
 	for _, l := range m.logs {
 		m.logWarnings(l.Events)
 	}
 	if killed := m.killed(); len(killed) > 0 {
-		m.warn("process %s: no end in its log; it was killed or still runs, and calls of up to its last second can be missing",
-			strings.Join(killed, ", "))
+		m.warn("process %s: no end in the log: %s; calls of up to the last second can be missing",
+			strings.Join(killed, ", "), m.how(killed))
 	}
 	if m.missing > 0 && m.probes.Len() > 0 {
 		what := "some of the classes are not in it"
@@ -196,6 +209,10 @@ func (m *maker) warnings() {
 			what = "it looks like the map of another build"
 		}
 		m.warn("%d of %d calls are of methods that are not in the probe map: %s", m.missing, m.t.Events, what)
+	}
+	if m.ambiguous > 0 {
+		m.warn("%d methods share their probe id with another method and are listed as %s; instrument with another --id-salt",
+			m.ambiguous, mapping.FlagAmbiguous)
 	}
 	if exits := m.probes.Option("exits"); slices.Contains(exits, "normal") {
 		m.warn("instrumented with --exits normal: calls that threw are not recorded")
@@ -210,7 +227,7 @@ func (m *maker) warnings() {
 		m.warn("%d calls are on a clock that the log has no pairing for; they may be misplaced in time", m.t.Inconvertible)
 	}
 	if m.run.Collect != nil && m.run.Collect["complete"] == "false" {
-		m.warn("the collector did not finish; samples end early")
+		m.warn("the collector did not finish, or still runs: samples can end early")
 	}
 }
 

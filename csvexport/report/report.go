@@ -34,7 +34,7 @@ type Options struct {
 	Maps    []string      // probe maps; default those in the run, else on the class path
 	Version string        // of jiffy, for run.csv
 
-	// Progress is told how many of the events are done, from several goroutines.
+	// Progress is told how many of the steps are done, from several goroutines.
 	Progress func(done, total int64)
 }
 
@@ -65,7 +65,8 @@ func Make(ctx context.Context, o Options) (*Report, error) {
 	if err := os.MkdirAll(m.Out, 0o755); err != nil {
 		return nil, err
 	}
-	if err := m.build(ctx); err != nil {
+	m.ctx = ctx
+	if err := m.build(); err != nil {
 		return nil, err
 	}
 	if err := m.write(); err != nil {
@@ -89,7 +90,12 @@ type maker struct {
 	names   map[uint64]name
 	missing int64 // calls of methods that are in no map
 
-	approximate int64 // methods whose self time is not exact
+	approximate  int64 // methods whose self time is not exact
+	synchronized int64 // methods that wait for a lock before they are measured
+	ambiguous    int64 // methods that share their id with another
+
+	ctx         context.Context
+	done, total int64 // steps, for progress
 }
 
 func newMaker(o Options) (*maker, error) {
@@ -246,13 +252,7 @@ func logStart(l *eventlog.Log) (mono int64, wall time.Time) {
 }
 
 // build makes the timeline.
-func (m *maker) build(ctx context.Context) error {
-	var total int64
-	for _, l := range m.logs {
-		if l.Events != nil {
-			total += l.Events.Events()
-		}
-	}
+func (m *maker) build() error {
 	in := timeline.Input{
 		Logs:      m.logs,
 		Processes: m.run.Processes,
@@ -260,9 +260,7 @@ func (m *maker) build(ctx context.Context) error {
 		Start:     m.start.mono,
 		Window:    m.o.Window.Nanoseconds(),
 		HZ:        m.hz,
-	}
-	if m.o.Progress != nil {
-		in.Progress = func(done int64) { m.o.Progress(min(done, total), total) }
+		Progress:  m.read,
 	}
 	if m.o.Calls || m.wants(Demeter) {
 		var err error
@@ -271,9 +269,48 @@ func (m *maker) build(ctx context.Context) error {
 		}
 		in.Calls = m.calls
 	}
+	m.countSteps()
 	var err error
-	m.t, err = timeline.Build(ctx, in)
+	m.t, err = timeline.Build(m.ctx, in)
+	m.done = m.total / m.passes()
 	return err
+}
+
+// passes is how often all calls are gone through: once to read them, once for
+// calls.csv, and three times for Demeter's layouts.
+func (m *maker) passes() int64 {
+	n := int64(1)
+	if m.o.Calls && m.wants(CSV) {
+		n++
+	}
+	if m.wants(Demeter) {
+		n += 3
+	}
+	return n
+}
+
+func (m *maker) countSteps() {
+	for _, l := range m.logs {
+		if l.Events != nil {
+			m.total += l.Events.Events()
+		}
+	}
+	m.total *= m.passes()
+}
+
+// read tells the progress of reading. It is called from several goroutines.
+func (m *maker) read(done int64) {
+	if m.o.Progress != nil {
+		m.o.Progress(min(done, m.total/m.passes()), m.total)
+	}
+}
+
+// progress tells that some steps more are done.
+func (m *maker) progress(steps int64) {
+	m.done += steps
+	if m.o.Progress != nil {
+		m.o.Progress(min(m.done, m.total), m.total)
+	}
 }
 
 func (m *maker) wants(format string) bool { return slices.Contains(m.o.Formats, format) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/jiffyperf/jiffy/csvexport"
+	"github.com/jiffyperf/jiffy/instrument/mapping"
 	"github.com/jiffyperf/jiffy/runtime-collector/eventlog"
 	"github.com/jiffyperf/jiffy/runtime-collector/timeline"
 )
@@ -42,6 +43,12 @@ func (m *maker) methodRow(method *timeline.Method) csvexport.Method {
 	}
 	if method.SelfApprox {
 		m.approximate++
+	}
+	if n.row.HasFlag("synchronized") {
+		m.synchronized++
+	}
+	if n.row.HasFlag(mapping.FlagAmbiguous) {
+		m.ambiguous++
 	}
 	row := csvexport.Method{
 		Class: n.row.Class, Method: n.row.Method, Descriptor: n.row.Descriptor, File: n.row.File,

@@ -3,234 +3,15 @@ package archive
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/binary"
-	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/klauspost/compress/flate"
 )
-
-// rawEntry is an entry whose headers say what the test wants.
-type rawEntry struct {
-	name                string
-	flags, method       uint16
-	crc                 uint32
-	compressed, content uint32 // the sizes that are declared; ^0 takes them from zip64
-	zip64               bool
-	data                string
-	offset              *uint32 // of the local header, as declared
-}
-
-// rawStored is an entry without tricks, to start from.
-func rawStored(name, data string) rawEntry {
-	return rawEntry{
-		name: name, data: data, crc: crc32.ChecksumIEEE([]byte(data)), compressed: uint32(len(data)), content: uint32(len(data)),
-	}
-}
-
-// rawJar lays out a jar byte by byte (APPNOTE.TXT 4.3).
-func rawJar(entries ...rawEntry) []byte {
-	le := binary.LittleEndian
-	var out, central []byte
-	for _, e := range entries {
-		offset := uint32(len(out))
-		var extra []byte
-		compressed, content := e.compressed, e.content
-		if e.zip64 {
-			extra = le.AppendUint16(le.AppendUint16(nil, 1), 16)
-			extra = le.AppendUint64(le.AppendUint64(extra, uint64(content)), uint64(compressed))
-			compressed, content = ^uint32(0), ^uint32(0)
-		}
-		common := le.AppendUint16(le.AppendUint16(nil, e.flags), e.method)
-		common = le.AppendUint32(le.AppendUint32(common, 0x5a216000), e.crc)
-		common = le.AppendUint32(le.AppendUint32(common, compressed), content)
-		common = le.AppendUint16(le.AppendUint16(common, uint16(len(e.name))), uint16(len(extra)))
-
-		out = append(append(append(out, "PK\x03\x04\x2d\x00"...), common...), e.name...)
-		out = append(append(out, extra...), e.data...)
-		if e.offset != nil {
-			offset = *e.offset
-		}
-		central = append(append(central, "PK\x01\x02\x2d\x00\x2d\x00"...), common...)
-		central = append(central, make([]byte, 10)...) // comment, disk, attributes
-		central = append(le.AppendUint32(central, offset), e.name...)
-		central = append(central, extra...)
-	}
-	start := len(out)
-	out = append(append(out, central...), "PK\x05\x06\x00\x00\x00\x00"...)
-	out = le.AppendUint16(le.AppendUint16(out, uint16(len(entries))), uint16(len(entries)))
-	out = le.AppendUint32(le.AppendUint32(out, uint32(len(central))), uint32(start))
-	return le.AppendUint16(out, 0)
-}
-
-func TestZip64(t *testing.T) {
-	dir := t.TempDir()
-	class, resource := rawStored("A.class", "tag"), rawStored("r.txt", "resource")
-	class.zip64, resource.zip64 = true, true
-	in := writeFile(t, filepath.Join(dir, "in.jar"), string(rawJar(class, resource)))
-	mustRewrite(t, options(filepath.Join(dir, "out.jar")), in)
-	want := []string{"A.class stored tag#", "r.txt stored resource"}
-	if diff := cmp.Diff(want, readJar(t, filepath.Join(dir, "out.jar"))); diff != "" {
-		t.Errorf("entries (-want +got):\n%s", diff)
-	}
-	mustRewrite(t, options(filepath.Join(dir, "out")), in)
-	if diff := cmp.Diff([]string{"A.class tag#", "r.txt resource"}, readDir(t, filepath.Join(dir, "out"))); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
-}
-
-// streamed reads a jar as java.util.zip.ZipInputStream does, by its local headers alone, and returns its entries.
-func streamed(t *testing.T, path string) []string {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	le := binary.LittleEndian
-	var entries []string
-	for bytes.HasPrefix(b, []byte("PK\x03\x04")) {
-		flags, method, crc := le.Uint16(b[6:]), le.Uint16(b[8:]), le.Uint32(b[14:])
-		compressed, size := int(le.Uint32(b[18:])), int(le.Uint32(b[22:]))
-		name := string(b[30 : 30+le.Uint16(b[26:])])
-		if extra := b[30+len(name):][:le.Uint16(b[28:])]; bytes.HasPrefix(extra, []byte{1, 0}) {
-			t.Errorf("%s: has a zip64 field without need", name)
-		}
-		b = b[30+len(name)+int(le.Uint16(b[28:])):]
-		var content []byte
-		rest := bytes.NewReader(b)
-		switch {
-		case method == zip.Deflate:
-			if content, err = io.ReadAll(flate.NewReader(rest)); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-		case flags&flagDescriptor != 0:
-			t.Fatalf("%s: is stored, and its size follows the data", name)
-		default:
-			content = make([]byte, size)
-			if _, err := io.ReadFull(rest, content); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-		}
-		used := len(b) - rest.Len()
-		if b = b[used:]; flags&flagDescriptor != 0 { // signature, checksum, two sizes
-			crc, compressed, size = le.Uint32(b[4:]), int(le.Uint32(b[8:])), int(le.Uint32(b[12:]))
-			b = b[16:]
-		}
-		if crc != crc32.ChecksumIEEE(content) || size != len(content) || compressed != used {
-			t.Errorf("%s: declares checksum %08x and sizes %d, %d; has %08x, %d, %d", name, crc, compressed, size,
-				crc32.ChecksumIEEE(content), used, len(content))
-		}
-		entries = append(entries, name+" "+string(content))
-	}
-	if !bytes.HasPrefix(b, []byte("PK\x01\x02")) {
-		t.Errorf("behind the last entry come %q, not the central directory", b[:min(len(b), 4)])
-	}
-	return entries
-}
-
-func TestOutputCanBeReadAsAStream(t *testing.T) {
-	dir := t.TempDir()
-	zip64 := rawStored("Z.class", "tag")
-	zip64.zip64 = true
-	raw := writeFile(t, filepath.Join(dir, "raw.jar"), string(rawJar(
-		zip64, rawEntry{name: "com/", method: zip.Deflate, compressed: 2, data: "\x03\x00"}, rawStored("S.class", "tag"), rawStored("r", "x"))))
-	// The standard library writes data descriptors.
-	written := writeJar(t, filepath.Join(dir, "written.jar"), deflated("D.class", "tag"), deflated("r", "x"), deflated("L.class", "left"))
-	files := filepath.Join(dir, "files")
-	writeFile(t, filepath.Join(files, "F.class"), "tag")
-	large := strings.Repeat("x", maxWhole+1)
-	writeFile(t, filepath.Join(files, "large"), large)
-	for _, test := range []struct {
-		input string
-		want  []string
-	}{
-		{raw, []string{"Z.class tag#", "com/ ", "S.class tag#", "r x", "new n"}},
-		{written, []string{"D.class tag#", "r x", "L.class left", "new n"}},
-		{files, []string{"F.class tag#", "large " + large, "new n"}},
-	} {
-		for _, c := range []Compression{Keep, Store, Deflate} {
-			o := options(filepath.Join(dir, "out.jar"))
-			o.Compression = c
-			o.Added = func([]string) ([]File, error) { return []File{{"new", []byte("n")}}, nil }
-			mustRewrite(t, o, test.input)
-			if diff := cmp.Diff(test.want, streamed(t, o.Output)); diff != "" {
-				t.Errorf("%s, compression %d: entries (-want +got):\n%s", filepath.Base(test.input), c, diff)
-			}
-		}
-	}
-}
-
-func TestMoreEntriesThanSixteenBitsCount(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes 70,000 entries")
-	}
-	dir := t.TempDir()
-	var entries []entry
-	for i := range 70_000 {
-		entries = append(entries, stored(fmt.Sprintf("%d.txt", i), ""))
-	}
-	entries = append(entries, stored("A.class", "tag"))
-	in := writeJar(t, filepath.Join(dir, "in.jar"), entries...)
-	out := filepath.Join(dir, "out.jar")
-	mustRewrite(t, options(out), in)
-	got := readJar(t, out)
-	if len(got) != 70_001 || got[70_000] != "A.class stored tag#" || got[65_536] != "65536.txt stored " {
-		t.Errorf("got %d entries, the last one %q", len(got), got[len(got)-1])
-	}
-}
-
-// TestDirectoriesWithData covers directories that are deflated to two bytes, as some versions of the jar tool write them.
-func TestDirectoriesWithData(t *testing.T) {
-	dir := t.TempDir()
-	d := rawEntry{name: "com/", method: zip.Deflate, compressed: 2, data: "\x03\x00"}
-	in := writeFile(t, filepath.Join(dir, "in.jar"), string(rawJar(d, rawStored("com/A.class", "tag"))))
-	out := filepath.Join(dir, "out.jar")
-	mustRewrite(t, options(out), in)
-	if diff := cmp.Diff([]string{"com/ stored ", "com/A.class stored tag#"}, readJar(t, out)); diff != "" {
-		t.Errorf("entries (-want +got):\n%s", diff)
-	}
-	mustRewrite(t, options(filepath.Join(dir, "out")), in)
-}
-
-func TestScriptBeforeTheJarIsKept(t *testing.T) {
-	dir := t.TempDir()
-	jar, err := os.ReadFile(writeJar(t, filepath.Join(dir, "plain.jar"), deflated("A.class", "tag"), deflated("b", "b")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const script = "#!/bin/sh\n# PK\x03\x04 is how a jar starts\nexec java -jar \"$0\"\n"
-	in := writeFile(t, filepath.Join(dir, "in.jar"), script+string(jar))
-	if err := os.Chmod(in, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	out := filepath.Join(dir, "out.jar")
-	mustRewrite(t, options(out), in)
-	if diff := cmp.Diff([]string{"A.class deflated tag#", "b deflated b"}, readJar(t, out)); diff != "" {
-		t.Errorf("entries (-want +got):\n%s", diff)
-	}
-	b, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasPrefix(string(b), script+"PK\x03\x04") {
-		t.Errorf("the output starts with %q", b[:len(script)+4])
-	}
-	// Offsets count from the start of the file, as tools that don't guess need it.
-	end := bytes.LastIndex(b, []byte("PK\x05\x06"))
-	if at := binary.LittleEndian.Uint32(b[end+16:]); !bytes.HasPrefix(b[at:], []byte("PK\x01\x02")) {
-		t.Errorf("the central directory is not at its offset %d", at)
-	}
-	if info, err := os.Stat(out); err != nil || info.Mode().Perm() != 0o755 {
-		t.Errorf("mode %v, want 0755", info.Mode())
-	}
-}
 
 func TestUnreadableClassIsCopiedAndReported(t *testing.T) {
 	good := rawStored("A.class", "tag")
@@ -309,8 +90,9 @@ func TestBadJarsAreRefused(t *testing.T) {
 	second.offset, second.data = &zero, ""
 	displaced := rawStored("r", "x")
 	displaced.offset = &far
+	hidden := rawEntry{name: "a", data: strings.Repeat("x", 1000)} // declares nothing
 	long := rawStored("r", "x")
-	long.compressed, long.content = 100, 100 // reaches into the central directory
+	long.compressed, long.content = 900, 900 // would fit into the jar, but not behind a
 	good := rawJar(rawStored("A.class", "tag"), rawStored("r", "resource"))
 	for _, test := range []struct {
 		name string
@@ -322,6 +104,7 @@ func TestBadJarsAreRefused(t *testing.T) {
 		{"cut off", good[:len(good)-30], "is not a jar, or is cut off: it has no central directory that could be read"},
 		{"entries that overlap", rawJar(overlap("a"), second, second, second), `entry "b": the entries are larger together than the jar, so they overlap`},
 		{"entry larger than the jar", rawJar(rawEntry{name: "r", compressed: 1 << 30}), `entry "r": the entries are larger together than the jar, so they overlap`},
+		{"entry that reaches beyond the jar", rawJar(hidden, long), "r: the jar is cut off in it"},
 		{"entry outside the jar", rawJar(displaced), "r: its local header is not where the central directory says"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -428,6 +211,41 @@ func TestOutputsThatAreRefused(t *testing.T) {
 	}
 }
 
+func TestFilesBesideTheOutput(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	jar := writeJar(t, at("in.jar"), deflated("A.class", "tag"))
+	writeFile(t, at("classes/A.class"), "tag")
+	in, err := Open([]string{jar, at("classes")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if err := os.Mkdir(at("out"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ path, output, want string }{
+		{at("map.csv"), at("out"), ""},
+		{at("map.csv"), at("out.jar"), ""},
+		{at("out.jar"), at("out.jar"), "lies inside the output " + at("out.jar")},
+		{at("out/map.csv"), at("out"), "lies inside the output " + at("out")},
+		{jar, at("out"), "lies inside the input " + jar},
+		{at("classes/map.csv"), at("out"), "lies inside the input " + at("classes")},
+	} {
+		want := ""
+		if test.want != "" {
+			want = "output " + test.path + ": " + test.want
+		}
+		got := ""
+		if err := in.CheckBeside(test.path, test.output); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s beside %s: got error %q, want %q", test.path, test.output, got, want)
+		}
+	}
+}
+
 func TestInputsThatAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	in := writeJar(t, filepath.Join(dir, "in.jar"), deflated("A.class", "tag"))
@@ -471,21 +289,46 @@ func TestUnwritableOutput(t *testing.T) {
 	}
 }
 
-func TestWriteFileOnAFullDisk(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("/dev/full is Linux's")
-	}
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Skip(err)
-	}
-	defer full.Close()
+func TestPendingFile(t *testing.T) {
 	dir := t.TempDir()
-	err = WriteFile(filepath.Join(dir, "map.csv"), func(io.Writer) error { _, err := full.WriteString("x"); return err })
-	if want := filepath.Join(dir, "map.csv") + ": no space left on device"; err == nil || err.Error() != want {
+	path := writeFile(t, filepath.Join(dir, "map.csv"), "old")
+	read := func() string {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	f, err := CreatePending(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Fill(func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if read() != "old" {
+		t.Errorf("before Commit the file has %q", read())
+	}
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	f.Abort() // does nothing any more
+	if read() != "new" {
+		t.Errorf("after Commit the file has %q", read())
+	}
+
+	if f, err = CreatePending(path); err != nil {
+		t.Fatal(err)
+	}
+	err = f.Fill(func(io.Writer) error { return &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC} })
+	if want := "output " + path + ": no space left on device"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}
-	onlyFiles(t, dir)
+	f.Abort()
+	if read() != "new" {
+		t.Errorf("after Abort the file has %q", read())
+	}
+	onlyFiles(t, dir, "map.csv")
 }
 
 func TestFailureKeepsTheOldOutput(t *testing.T) {

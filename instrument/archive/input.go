@@ -20,6 +20,7 @@ type Inputs struct {
 	list    []*input
 	entries []*Entry
 	passed  []string
+	cache   chunkCache // of the jars
 }
 
 // input is one jar, directory or class.
@@ -28,6 +29,7 @@ type input struct {
 	info fs.FileInfo
 	jar  *zip.Reader // nil unless it is a jar
 	file *os.File    // the open jar
+	data io.ReaderAt // what it holds
 	size int64       // of the jar
 }
 
@@ -111,7 +113,8 @@ func (in *Inputs) openJar(i *input) error {
 		return cause(err)
 	}
 	i.file, i.size = f, i.info.Size()
-	if i.jar, err = zip.NewReader(f, i.size); err != nil {
+	i.data = cachedReader{f, &in.cache}
+	if i.jar, err = zip.NewReader(i.data, i.size); err != nil {
 		if errors.Is(err, zip.ErrFormat) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return errors.New("is not a jar, or is cut off: it has no central directory that could be read")
 		}

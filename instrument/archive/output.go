@@ -42,7 +42,7 @@ func placed(e *Entry, err error) error {
 
 // jarOutput writes a jar.
 type jarOutput struct {
-	file        *pendingFile
+	file        *PendingFile
 	buffer      *bufio.Writer
 	zip         *zip.Writer
 	compression Compression
@@ -63,7 +63,7 @@ const (
 )
 
 func newJarOutput(in *Inputs, path string, c Compression) (*jarOutput, error) {
-	f, err := createPending(path)
+	f, err := CreatePending(path)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func newJarOutput(in *Inputs, path string, c Compression) (*jarOutput, error) {
 	o.zip = zip.NewWriter(o.buffer)
 	if len(in.list) == 1 && in.list[0].jar != nil {
 		if err := o.likeInput(in.list[0]); err != nil {
-			f.abort()
+			f.Abort()
 			return nil, err
 		}
 	}
@@ -91,7 +91,7 @@ func (o *jarOutput) likeInput(i *input) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	if _, err := io.Copy(o.buffer, io.NewSectionReader(i.file, 0, n)); err != nil {
+	if _, err := io.Copy(o.buffer, io.NewSectionReader(i.data, 0, n)); err != nil {
 		return fmt.Errorf("input %s: %w", i.path, cause(err))
 	}
 	o.zip.SetOffset(n)
@@ -104,7 +104,7 @@ const maxPrefix = 1 << 20
 // prefixLength returns how many bytes a jar has before its first entry.
 func prefixLength(i *input) (int64, error) {
 	var magic [4]byte
-	if _, err := i.file.ReadAt(magic[:], 0); err != nil {
+	if _, err := i.data.ReadAt(magic[:], 0); err != nil {
 		return 0, fmt.Errorf("input %s: %w", i.path, cause(err))
 	}
 	if string(magic[:2]) == "PK" || len(i.jar.File) == 0 {
@@ -117,7 +117,7 @@ func prefixLength(i *input) (int64, error) {
 		}
 	}
 	head := make([]byte, min(first, maxPrefix))
-	if _, err := i.file.ReadAt(head, 0); err != nil {
+	if _, err := i.data.ReadAt(head, 0); err != nil {
 		return 0, fmt.Errorf("input %s: %w", i.path, cause(err))
 	}
 	// The local header of the first entry ends where its data begin.
@@ -184,7 +184,7 @@ func (o *jarOutput) copy(e *Entry) error {
 	if err != nil {
 		return o.failed(err)
 	}
-	data := &reading{from: io.NewSectionReader(e.input.file, offset, int64(e.zip.CompressedSize64))}
+	data := &reading{from: io.NewSectionReader(e.input.data, offset, int64(e.zip.CompressedSize64))}
 	n, err := io.CopyBuffer(onlyWriter{w}, data, o.chunk)
 	switch {
 	case data.err != nil:
@@ -283,8 +283,8 @@ func (o *jarOutput) close() error {
 	return nil
 }
 
-func (o *jarOutput) commit() error { return o.file.commit() }
-func (o *jarOutput) abort()        { o.file.abort() }
+func (o *jarOutput) commit() error { return o.file.Commit() }
+func (o *jarOutput) abort()        { o.file.Abort() }
 
 func (o *jarOutput) failed(err error) error {
 	return fmt.Errorf("output %s: %w", o.file.path, cause(err))

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bufio"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -10,29 +11,17 @@ import (
 	"path/filepath"
 )
 
-// WriteFile writes a file that appears under its name only when write has succeeded; an existing one is replaced then.
-// If anything fails, nothing is left behind.
-func WriteFile(path string, write func(io.Writer) error) error {
-	f, err := createPending(path)
-	if err != nil {
-		return err
-	}
-	defer f.abort()
-	if err := write(f); err != nil {
-		return fmt.Errorf("%s: %w", path, cause(err))
-	}
-	return f.commit()
-}
-
-// pendingFile is a file in the making. It lies beside its target, so that it can be renamed to it.
-type pendingFile struct {
+// A PendingFile is a file in the making. It lies beside its target and takes its name when it is complete; an existing file is
+// replaced then.
+type PendingFile struct {
 	*os.File
 	path   string // as it was given, for messages
 	target string // with symbolic links resolved
 	done   bool
 }
 
-func createPending(path string) (*pendingFile, error) {
+// CreatePending starts a file.
+func CreatePending(path string) (*PendingFile, error) {
 	target, err := resolveTarget(path)
 	if err != nil {
 		return nil, err
@@ -44,11 +33,24 @@ func createPending(path string) (*pendingFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("output %s: %w", path, cause(err))
 	}
-	return &pendingFile{File: f, path: path, target: target}, nil
+	return &PendingFile{File: f, path: path, target: target}, nil
 }
 
-// commit makes the file visible. It isn't synced: what builds make can be made again.
-func (p *pendingFile) commit() error {
+// Fill has write write the content.
+func (p *PendingFile) Fill(write func(io.Writer) error) error {
+	b := bufio.NewWriter(p.File)
+	err := write(b)
+	if err == nil {
+		err = b.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("output %s: %w", p.path, cause(err))
+	}
+	return nil
+}
+
+// Commit makes the file visible. It isn't synced: what builds make can be made again.
+func (p *PendingFile) Commit() error {
 	err := p.Close()
 	if err == nil {
 		err = os.Rename(p.Name(), p.target)
@@ -60,8 +62,8 @@ func (p *pendingFile) commit() error {
 	return nil
 }
 
-// abort removes the file, unless it was committed.
-func (p *pendingFile) abort() {
+// Abort removes the file, unless it was committed.
+func (p *PendingFile) Abort() {
 	if !p.done {
 		p.Close()
 		os.Remove(p.Name())

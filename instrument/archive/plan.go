@@ -132,12 +132,9 @@ func checkOutput(in *Inputs, output string) error {
 	}
 	info, statErr := os.Stat(target)
 	for _, i := range in.list {
-		source, err := filepath.Abs(i.path)
+		source, err := resolveTarget(i.path)
 		if err != nil {
 			return err
-		}
-		if real, err := filepath.EvalSymlinks(source); err == nil {
-			source = real
 		}
 		switch {
 		case statErr == nil && os.SameFile(info, i.info):
@@ -146,6 +143,31 @@ func checkOutput(in *Inputs, output string) error {
 			return fmt.Errorf("output %s: lies inside the input %s", output, i.path)
 		case !JarName(output) && inside(source, target):
 			return fmt.Errorf("output %s: holds the input %s", output, i.path)
+		}
+	}
+	return nil
+}
+
+// CheckBeside refuses a file that is to be written beside the output, if it is an input or the output, or lies in one.
+func (in *Inputs) CheckBeside(path, output string) error {
+	file, err := resolveTarget(path)
+	if err != nil {
+		return err
+	}
+	target, err := resolveTarget(output)
+	if err != nil {
+		return err
+	}
+	if file == target || !JarName(output) && inside(file, target) {
+		return fmt.Errorf("output %s: lies inside the output %s", path, output)
+	}
+	for _, i := range in.list {
+		source, err := resolveTarget(i.path)
+		if err != nil {
+			return err
+		}
+		if file == source || i.info.IsDir() && inside(file, source) {
+			return fmt.Errorf("output %s: lies inside the input %s", path, i.path)
 		}
 	}
 	return nil

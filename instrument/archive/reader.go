@@ -79,7 +79,7 @@ func (r *reader) readRaw(e *Entry) ([]byte, error) {
 		return nil, errors.New("its local header is not where the central directory says")
 	}
 	r.compressed = grow(r.compressed, int(e.zip.CompressedSize64))
-	if _, err := e.input.file.ReadAt(r.compressed, offset); err != nil {
+	if _, err := e.input.data.ReadAt(r.compressed, offset); err != nil {
 		if err == io.EOF {
 			return nil, errors.New("the jar is cut off in it")
 		}

@@ -219,6 +219,9 @@ func (r *run[R]) write(ctx context.Context, ordered <-chan *task[R]) error {
 			r.options.Progress(r.written, r.plan.bytes)
 		}
 		r.held.Release(t.held)
+		if cap(t.content.bytes) > maxWhole {
+			t.content.bytes = nil // a rare giant; the next ones are small
+		}
 		r.tasks.Put(t)
 	}
 	return ctx.Err()

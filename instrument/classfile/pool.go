@@ -111,7 +111,7 @@ func (p *Pool) parse(r *reader) {
 
 // grow makes the per-index tables hold count zeroed entries.
 func (p *Pool) grow(count int) {
-	if cap(p.offsets) < count {
+	if min(cap(p.offsets), cap(p.known)) < count { // they grow apart when constants are added
 		p.offsets = make([]uint32, count, count+count/4)
 		p.known = make([]Attribute, count, count+count/4)
 		return

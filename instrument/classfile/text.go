@@ -23,10 +23,10 @@ func decodeText(b []byte) string {
 		case c < 0x80:
 			units = append(units, uint16(c))
 			i++
-		case c>>5 == 0b110 && i+1 < len(b):
+		case c>>5 == 0b110 && i+1 < len(b) && continues(b[i+1]):
 			units = append(units, uint16(c&0x1F)<<6|uint16(b[i+1]&0x3F))
 			i += 2
-		case c>>4 == 0b1110 && i+2 < len(b):
+		case c>>4 == 0b1110 && i+2 < len(b) && continues(b[i+1]) && continues(b[i+2]):
 			units = append(units, uint16(c&0x0F)<<12|uint16(b[i+1]&0x3F)<<6|uint16(b[i+2]&0x3F))
 			i += 3
 		default:
@@ -36,3 +36,5 @@ func decodeText(b []byte) string {
 	}
 	return string(utf16.Decode(units))
 }
+
+func continues(c byte) bool { return c>>6 == 0b10 }

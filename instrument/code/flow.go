@@ -3,6 +3,7 @@ package code
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 
 	"github.com/jiffyperf/jiffy/instrument/classfile"
 )
@@ -20,7 +21,11 @@ type Flow struct {
 	behind  []uint64 // a bit for each pc reached with this initialised
 	states  []state
 	pending []int
+	slots   int // of all states that were branched to
 }
+
+// maxSlots bounds what is remembered of branches: a small class file could have 20,000 of them with 65,535 locals each.
+const maxSlots = 64 << 20
 
 // state is what is known before an instruction: which stack slots and locals hold the uninitialised this.
 type state struct {
@@ -172,10 +177,7 @@ func (f *Flow) run(s state) error {
 	for !set(f.before, s.pc) {
 		pc, op := s.pc, f.body.Code[s.pc]
 		f.eachHandler(pc, func(handler int) {
-			if has(f.before, handler) {
-				return
-			}
-			f.states = append(f.states, state{handler, []bool{false}, bytesClone(s.locals)})
+			f.branch(handler, []bool{false}, s.locals)
 		})
 		if op == OpInvokespecial && f.initialises(&s) {
 			if next := pc + 3; f.body.StartsAt(next) {
@@ -188,9 +190,12 @@ func (f *Flow) run(s state) error {
 			return f.fail(pc, "operand stack")
 		}
 		if err := f.eachTarget(pc, func(target int) {
-			f.states = append(f.states, state{target, bytesClone(s.stack), bytesClone(s.locals)})
+			f.branch(target, s.stack, s.locals)
 		}); err != nil {
 			return err
+		}
+		if f.slots > maxSlots {
+			return f.fail(pc, "too many branches before super()")
 		}
 		if !f.goesOn(pc) {
 			return nil
@@ -202,7 +207,14 @@ func (f *Flow) run(s state) error {
 	return nil
 }
 
-func bytesClone(b []bool) []bool { return append([]bool(nil), b...) }
+// branch remembers that an instruction is reached with a state. What was interpreted already isn't reached for the first time.
+func (f *Flow) branch(pc int, stack, locals []bool) {
+	if has(f.before, pc) || f.slots > maxSlots {
+		return
+	}
+	f.slots += len(stack) + len(locals)
+	f.states = append(f.states, state{pc, slices.Clone(stack), slices.Clone(locals)})
+}
 
 // initialises reports whether the invokespecial is the call of super() or this(): an <init> of the uninitialised this.
 func (f *Flow) initialises(s *state) bool {

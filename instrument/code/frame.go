@@ -37,6 +37,10 @@ func (t vtype) slots() int {
 	return 1
 }
 
+// maxTable bounds a StackMapTable, in bytes: a frame of three bytes that takes a local back is padded to max_locals again,
+// so that a small class file could ask for gigabytes.
+const maxTable = 4 << 20
+
 // frames re-encodes one StackMapTable. A frame's locals are kept as entries (a long is one), not slots.
 type frames struct {
 	old     []vtype // locals of the last decoded frame
@@ -154,6 +158,9 @@ func (f *frames) rewrite(info []byte, b *Body, l *layout, longs int) error {
 		f.write(l.land(pc), b.MaxLocals-f.slots, longs)
 	})
 	writeDetours(l.newLen)
+	if err == nil && len(f.out) > maxTable {
+		return &PCError{0, "StackMapTable over 4 MB", ErrTooLarge}
+	}
 	return err
 }
 
@@ -295,6 +302,9 @@ func (f *frames) grow(d *frameDecoder, n int, l *layout) {
 
 // write encodes a frame at a new pc in the smallest form there is (JVMS §4.7.4).
 func (f *frames) write(pc, tops, longs int) {
+	if len(f.out) > maxTable {
+		return
+	}
 	f.now = append(f.now[:0], f.old...)
 	for ; tops > 0 && longs > 0; tops-- { // without longs behind them, TOPs say nothing
 		f.now = append(f.now, vTop)

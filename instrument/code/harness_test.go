@@ -14,12 +14,34 @@ import (
 	"github.com/jiffyperf/jiffy/instrument/classfile"
 	"github.com/jiffyperf/jiffy/instrument/code"
 	"github.com/jiffyperf/jiffy/instrument/dump"
+	"github.com/jiffyperf/jiffy/instrument/internal/assemble"
 )
 
 const (
 	static = classfile.AccStatic
 	java17 = 61
 )
+
+// method is a static or other method m, the only one of class T.
+type method struct {
+	major         int
+	access        uint16
+	desc          string
+	stack, locals int
+	text          string
+	padding       byte // of switches
+}
+
+// class assembles a class file, and says where its labels are.
+func (m method) class(t testing.TB) (data []byte, labels map[string]int) {
+	t.Helper()
+	data, all := assemble.Class{Major: m.major, Access: 0x20, Methods: []assemble.Method{{Name: "m", Desc: m.desc, Access: m.access,
+		Stack: m.stack, Locals: m.locals, Text: m.text, Padding: m.padding}}}.Bytes(t)
+	return data, all[0]
+}
+
+func u2(b []byte, v int) []byte { return binary.BigEndian.AppendUint16(b, uint16(v)) }
+func u4(b []byte, v int) []byte { return binary.BigEndian.AppendUint32(b, uint32(v)) }
 
 // edit is a code.Edit at a label; its code is instructions without operands.
 type edit struct {
@@ -98,9 +120,9 @@ func (test *rewriting) plan(b *code.Body, labels map[string]int) code.Plan {
 	plan := code.Plan{Longs: test.longs}
 	for i := range test.longs {
 		local := b.MaxLocals + 2*i
-		set := []byte{opcodes["lconst_0"], code.OpLstore, byte(local)}
+		set := []byte{assemble.Opcodes["lconst_0"], code.OpLstore, byte(local)}
 		if local < 4 {
-			set = []byte{opcodes["lconst_0"], code.OpLstore0 + byte(local)}
+			set = []byte{assemble.Opcodes["lconst_0"], code.OpLstore0 + byte(local)}
 		}
 		plan.Edits = append(plan.Edits, code.Edit{Place: code.Entry, Code: set, Stack: 2})
 	}
@@ -119,7 +141,7 @@ func (test *rewriting) plan(b *code.Body, labels map[string]int) code.Plan {
 // operations assembles instructions without operands.
 func operations(names string) (code []byte) {
 	for _, name := range strings.Fields(names) {
-		code = append(code, opcodes[name])
+		code = append(code, assemble.Opcodes[name])
 	}
 	return code
 }

@@ -75,7 +75,7 @@ func TestSwitchesThatAreRefused(t *testing.T) {
 
 // rawBody is a method whose code is given as bytes.
 func rawBody(code []byte) method {
-	text := ""
+	text := "\n" // else the method would have no code attribute
 	for _, c := range code {
 		text += fmt.Sprintf(".byte %d\n", c)
 	}

@@ -192,12 +192,17 @@ func (f *frames) saveTargets(info []byte, b *Body, l *layout) (map[int]savedFram
 		saved[d.target] = savedFrame{}
 	}
 	old, slots := slices.Clone(f.old), f.slots
+	size := 0
 	err := f.each(info, b, l, func(pc int) {
-		if _, wanted := saved[pc]; wanted {
+		if _, wanted := saved[pc]; wanted && size <= maxTable {
 			saved[pc] = savedFrame{slices.Clone(f.old), slices.Clone(f.stack), f.slots}
+			size += len(f.old) + len(f.stack)
 		}
 	})
 	f.old, f.slots = old, slots
+	if err == nil && size > maxTable {
+		err = &PCError{0, "StackMapTable over 4 MB", ErrTooLarge}
+	}
 	return saved, err
 }
 

@@ -50,6 +50,7 @@ func TestFindInClassPath(t *testing.T) {
 	writeJar(t, at("lib/a.jar"), name, string(content))
 	writeJar(t, at("lib/b.JAR"), name, string(content))
 	writeJar(t, at("lib/none.jar"), "com/acme/Foo.class", "")
+	writeJar(t, at("lib/c.zip"), name, string(content))
 	writeFile(t, at("lib/readme.txt"), "not a jar")
 	writeFile(t, at("classes/"+name), string(content))
 	writeFile(t, at("classes/META-INF/jiffy/other.csv"), "")

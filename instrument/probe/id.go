@@ -141,6 +141,9 @@ func (h *bodyHasher) constant(i uint16, depth int) uint64 {
 	case classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref, classfile.TagNameAndType:
 		a, b, _ := h.pool.Pair(i)
 		sum = mix(mix(sum, h.constant(a, depth+1)), h.constant(b, depth+1))
+	case classfile.TagMethodHandle:
+		handle := h.pool.Constant(i)
+		sum = mix(mix(sum, uint64(handle[1])), h.constant(binary.BigEndian.Uint16(handle[2:]), depth+1))
 	case classfile.TagDynamic, classfile.TagInvokeDynamic:
 		_, b, _ := h.pool.Pair(i) // the first is an index of BootstrapMethods, which other code shifts
 		sum = mix(sum, h.constant(b, depth+1))

@@ -129,16 +129,21 @@ func TestLinksOnJVM(t *testing.T) {
 	for _, file := range fixtureClasses(t) {
 		args = append(args, className(file))
 	}
-	eachJDK(t, func(t *testing.T, j jdk.JDK) {
-		out := t.TempDir()
-		if err := j.Compile(out, nil, driver+"/Linker.java", driver+"/io"); err != nil {
-			t.Fatal(err)
-		}
-		want := fmt.Sprintf("linked %d\n", len(folders)*(len(args)-2))
-		if got := run(t, j, out, args...); got != want {
-			t.Errorf("%snot %s", got, want)
-		}
-	})
+	eachJDK(t, func(t *testing.T, j jdk.JDK) { link(t, j, args) })
+}
+
+// link runs Linker, whose folders must hold all the classes, all of which must link.
+func link(t *testing.T, j jdk.JDK, args []string) {
+	t.Helper()
+	out := t.TempDir()
+	if err := j.Compile(out, nil, driver+"/Linker.java", driver+"/io"); err != nil {
+		t.Fatal(err)
+	}
+	folders := len(filepath.SplitList(args[1]))
+	want := fmt.Sprintf("linked %d\n", folders*(len(args)-2))
+	if got := run(t, j, out, args...); got != want {
+		t.Errorf("%snot %s", got, want)
+	}
 }
 
 // eachJDK runs a test with the oldest and the newest JDK of the machine.
@@ -186,12 +191,7 @@ func instrumentFixtures(t *testing.T, folder string, change func(*probe.Options)
 			out = read(t, file)
 		}
 		to := filepath.Join(folder, filepath.FromSlash(strings.ReplaceAll(res.Class, ".", "/"))+".class")
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(to, out, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		write(t, to, string(out))
 	}
 	return probes
 }
@@ -210,4 +210,15 @@ func run(t *testing.T, j jdk.JDK, classPath string, args ...string) string {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// write writes a file and the folders it lies in.
+func write(t *testing.T, file, data string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(data), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }

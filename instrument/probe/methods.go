@@ -135,7 +135,8 @@ const continuation = "Lkotlin/coroutines/Continuation;)Ljava/lang/Object;"
 // every resumption, and return COROUTINE_SUSPENDED while they are not done.
 func isSuspend(c *classfile.Class, m *classfile.Member) bool {
 	desc := c.Pool.Utf8(m.Desc)
-	return bytes.HasSuffix(desc, []byte(continuation)) ||
+	rest, found := bytes.CutSuffix(desc, []byte(continuation))
+	return found && !bytes.HasSuffix(rest, []byte{'['}) ||
 		string(desc) == "(Ljava/lang/Object;)Ljava/lang/Object;" && string(c.Pool.Utf8(m.Name)) == "invokeSuspend"
 }
 

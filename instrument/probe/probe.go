@@ -54,6 +54,9 @@ type Options struct {
 // hugeMethod is the size in bytes above which HotSpot doesn't compile a method (HugeMethodLimit); ART's limit is near.
 const hugeMethod = 8000
 
+// maxBodies bounds the method bodies of one class, in bytes: what code.ErrTooLarge allows each method adds up.
+const maxBodies = 256 << 20
+
 // Skip is a method that matches the rules and was left as it is.
 type Skip struct {
 	Method, Desc string
@@ -156,14 +159,14 @@ func (in *Instrumenter) finishClass(res *Result) {
 // method instruments one method, or lists why not.
 func (in *Instrumenter) method(m *classfile.Member, res *Result) {
 	pool := &in.class.Pool
-	mark := pool.Mark()
+	mark, dropped := pool.Mark(), in.rewriter.Dropped
 	row, err := in.rewrite(m, res.Class)
 	if err == nil {
 		res.Probes = append(res.Probes, row)
 		return
 	}
 	pool.Rollback(mark)
-	in.refs = refs{}
+	in.refs, in.rewriter.Dropped = refs{}, dropped
 	skip := Skip{Method: classfile.Text(pool.Utf8(m.Name)), Desc: classfile.Text(pool.Utf8(m.Desc)), Reason: reasonOf(err)}
 	if at := (*code.PCError)(nil); errors.As(err, &at) {
 		skip.Detail = at.Error()
@@ -193,6 +196,9 @@ func (in *Instrumenter) rewrite(m *classfile.Member, class string) (mapping.Row,
 	}
 	if newSize := codeLength(out[start:]); newSize > hugeMethod && len(b.Code) <= hugeMethod && !in.opts.Huge {
 		return mapping.Row{}, errHuge
+	}
+	if len(out) > maxBodies {
+		return mapping.Row{}, code.ErrTooLarge
 	}
 	in.bodies = out
 	in.ends = append(in.ends, len(out))

@@ -98,7 +98,7 @@ func (s *shape) callsLast(name []byte) bool {
 		}
 		return true
 	})
-	return bytes.Equal(last.Name, name) || string(last.Name) == "<init>"
+	return bytes.Equal(last.Name, name)
 }
 
 // trivial reports whether the body is empty, a constant, a getter or a setter. What loops or calls is never trivial.

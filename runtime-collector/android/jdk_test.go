@@ -189,7 +189,7 @@ func (r run) startWith(t testing.TB, classPath string) result {
 		options = append(options, "-Djiffy.log="+dir)
 	}
 	args := append(append(options, r.program), r.args...)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, r.jdk.tool("java"), args...)
 	cmd.Env = append(os.Environ(), r.env...)
@@ -202,19 +202,19 @@ func (r run) startWith(t testing.TB, classPath string) result {
 	if err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, stderr.String())
 	}
-	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode(), dir}
+	return result{stdout.text.String(), stderr.String(), cmd.ProcessState.ExitCode(), dir}
 }
 
 // watchedOutput keeps a program's output and kills the program once it has printed what the test waits for.
 type watchedOutput struct {
-	bytes.Buffer
+	text bytes.Buffer
 	kill func(string) bool
 	cmd  *exec.Cmd
 }
 
 func (w *watchedOutput) Write(p []byte) (int, error) {
-	n, err := w.Buffer.Write(p)
-	if w.kill != nil && w.kill(w.String()) {
+	n, err := w.text.Write(p)
+	if w.kill != nil && w.kill(w.text.String()) {
 		w.cmd.Process.Kill()
 	}
 	return n, err

@@ -111,26 +111,32 @@ func (r *recorded) sumUp(t testing.TB, thread eventlog.Thread) {
 }
 
 func (r *recorded) sumUpFolds(t testing.TB) {
-	for row, err := range r.folded.Folded() {
-		if err != nil {
-			t.Fatal(err)
+	for _, thread := range r.folded.Threads {
+		for row, err := range r.folded.Folded(thread.Index) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.sumUpFold(t, row)
 		}
-		f := of(r.folds, row.ID)
-		f.calls += row.Calls
-		f.thrown += row.Thrown
-		f.suspended += row.Suspended
-		f.total += row.Total
-		f.self += row.Self
-		if row.SelfApprox {
-			r.approx++
-		}
-		var counted int64
-		for _, b := range row.Histogram {
-			counted += b.Count
-		}
-		if counted != row.Calls {
-			t.Errorf("method %d: histogram holds %d calls, row %d", row.ID, counted, row.Calls)
-		}
+	}
+}
+
+func (r *recorded) sumUpFold(t testing.TB, row *eventlog.FoldRow) {
+	f := of(r.folds, row.ID)
+	f.calls += row.Calls
+	f.thrown += row.Thrown
+	f.suspended += row.Suspended
+	f.total += row.Total
+	f.self += row.Self
+	if row.SelfApprox {
+		r.approx++
+	}
+	var counted int64
+	for _, b := range row.Histogram {
+		counted += b.Count
+	}
+	if counted != row.Calls {
+		t.Errorf("method %d: histogram holds %d calls, row %d", row.ID, counted, row.Calls)
 	}
 }
 

@@ -25,9 +25,10 @@ func TestStackOverflow(t *testing.T) {
 				}
 				log := r.open(t)
 				log.want(t, 2, 1000, 0)
-				// Near the end of the stack there is no room to record. What is not in the log is counted as dropped.
+				// Near the end of the stack there is no room to record: what is not in the log is counted as dropped, but
+				// for the few calls in each overflow with which not even the probe can be called.
 				got := log.all(1)
-				if got.calls+log.Counters.Dropped != reached {
+				if missing := reached - got.calls - log.Counters.Dropped; missing < 0 || missing > 3*50 {
 					t.Errorf("%d recorded and %d dropped of %d calls", got.calls, log.Counters.Dropped, reached)
 				}
 				if got.calls < reached/2 {
@@ -39,14 +40,15 @@ func TestStackOverflow(t *testing.T) {
 }
 
 func TestOutOfMemory(t *testing.T) {
-	for _, args := range [][]string{nil, {"started before"}} {
-		t.Run(fmt.Sprint(args), func(t *testing.T) {
-			r := run{program: "NoMemory", options: []string{"-Xmx24m"}, args: args}.start(t)
-			if r.code != 0 {
+	for _, started := range []string{"0", "300"} {
+		t.Run(started+" ms after the first call", func(t *testing.T) {
+			r := run{program: "NoMemory", options: []string{"-Xmx24m"}, args: []string{started}}.start(t)
+			if r.code != 0 || strings.Contains(r.stderr, "Exception in thread") {
 				t.Fatalf("exit code %d:\n%s", r.code, r.stderr)
 			}
 			log := r.open(t)
 			log.want(t, 2, 1000, 0)
+			log.want(t, 3, 1, 0)
 			if got := log.all(1); got.calls+log.Counters.Dropped != 20*1000 {
 				t.Errorf("%d recorded and %d dropped of 20000 calls", got.calls, log.Counters.Dropped)
 			}

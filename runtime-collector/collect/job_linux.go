@@ -3,7 +3,6 @@ package collect
 import (
 	"errors"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/jiffyperf/jiffy/instrument/mapping"
@@ -88,10 +87,11 @@ func (j *job) runCommand() (status int, err error) {
 		return false
 	})
 	j.outlast(program, signals)
-	if j.facts.exit, err = program.reap(); err != nil {
+	j.facts.exit, err = program.reap()
+	j.finish()
+	if err != nil {
 		return 0, &Error{StatusFailed, err}
 	}
-	j.finish()
 	return j.facts.exit.status(), nil
 }
 
@@ -119,48 +119,51 @@ func (j *job) elapsed() time.Duration {
 	return time.Duration(procfs.Monotonic() - j.facts.startMono)
 }
 
-// watch samples on the schedule until the process has ended, the duration is
+// watch samples the process from its start, or from now, to the final sample.
+func (j *job) watch(ended <-chan struct{}, signals <-chan os.Signal, onSignal func(os.Signal) (stop bool)) {
+	there := j.sample(false)
+	j.writeStartFiles()
+	if there {
+		j.follow(ended, signals, onSignal)
+	}
+	j.sample(true)
+	j.facts.duration = j.elapsed()
+}
+
+// follow samples on the schedule until the process has ended, the duration is
 // over, or a signal says so. A signal is worth a sample of its own, taken
 // before the program gets it: it may be the last there is.
-func (j *job) watch(ended <-chan struct{}, signals <-chan os.Signal, onSignal func(os.Signal) (stop bool)) {
+func (j *job) follow(ended <-chan struct{}, signals <-chan os.Signal, onSignal func(os.Signal) (stop bool)) {
 	var over <-chan time.Time
 	if j.opts.Duration > 0 {
 		over = time.After(j.opts.Duration - j.elapsed())
 	}
 	grid := newSchedule(j.opts.Interval)
-	grid.next(0, 0) // the first sample is now
-	timer := time.NewTimer(0)
+	grid.next(0, 0) // the first sample is taken
+	next := func(cost time.Duration) time.Duration {
+		deadline, missed := grid.next(j.elapsed(), cost)
+		j.facts.missed += missed
+		return deadline - j.elapsed()
+	}
+	timer := time.NewTimer(next(0))
 	defer timer.Stop()
-	startFiles := sync.OnceFunc(j.writeStartFiles)
-	defer func() {
-		startFiles()
-		j.facts.duration = j.elapsed()
-	}()
 	for {
 		select {
 		case <-ended:
-			j.sample(true)
 			return
 		case <-over:
-			j.sample(true)
 			return
 		case sig := <-signals:
 			j.sample(false)
 			if onSignal(sig) {
-				j.sample(true)
 				return
 			}
 		case <-timer.C:
 			began := j.elapsed()
 			if !j.sample(false) {
-				j.sample(true)
 				return
 			}
-			cost := j.elapsed() - began
-			startFiles()
-			deadline, missed := grid.next(j.elapsed(), cost)
-			j.facts.missed += missed
-			timer.Reset(deadline - j.elapsed())
+			timer.Reset(next(j.elapsed() - began))
 		}
 	}
 }

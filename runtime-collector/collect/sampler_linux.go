@@ -23,12 +23,13 @@ type sampler struct {
 
 	samples int
 	broken  bool // a sample file could not be written; nothing more is
+	unread  bool // a thread that is there could not be read
 
 	stat     procfs.Stat
 	pid      int                        // whose threads are being visited
 	visit    func(*procfs.ThreadSample) // s.thread, bound once
 	appeared []relative                 // scratch of discover
-	note     func(pid, ppid int)        // s.appear, bound once
+	note     func(pid, ppid int)        // adds to appeared, bound once
 }
 
 // relative is a process that may be a descendant.
@@ -100,11 +101,13 @@ func (s *sampler) sampleProcess(p *procfs.Process, first, final bool) bool {
 		return false
 	}
 	s.out.process.processRow(clocks, &s.stat, final || zombie)
-	if err := p.Threads(s.visit); err != nil {
-		if !errors.Is(err, procfs.ErrExited) {
-			s.opts.message("threads of pid %d: %v", p.PID, err)
-		}
+	err := p.Threads(s.visit)
+	switch {
+	case errors.Is(err, procfs.ErrExited):
 		p.ThreadsGone(s.visit)
+	case err != nil && !s.unread:
+		s.unread = true // once is enough: it would be said at every sample
+		s.opts.message("samples of threads are missing: /proc/%d/%v", p.PID, err)
 	}
 	return !zombie
 }

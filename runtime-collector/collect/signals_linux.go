@@ -13,13 +13,24 @@ var forwarded = []os.Signal{
 	syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2,
 }
 
-// catch delivers signals on a channel. Signals that were ignored when jiffy was
-// started (nohup) stay ignored: catching one would give it its default action
-// in the program.
+// ignoredAtStart are the signals that jiffy was started to ignore, as nohup(1)
+// does. It is found out before anything in this process can catch them.
+var ignoredAtStart = func() map[os.Signal]bool {
+	ignored := make(map[os.Signal]bool)
+	for _, sig := range forwarded {
+		ignored[sig] = signal.Ignored(sig)
+	}
+	return ignored
+}()
+
+// catch delivers signals on a channel, but those that were ignored at the start:
+// they stay ignored, and the program inherits that.
 func catch(signals []os.Signal) (caught chan os.Signal, stop func()) {
 	caught = make(chan os.Signal, 8)
 	for _, sig := range signals {
-		if !signal.Ignored(sig) {
+		if ignoredAtStart[sig] {
+			signal.Ignore(sig) // something else in this process may have caught it
+		} else {
 			signal.Notify(caught, sig)
 		}
 	}

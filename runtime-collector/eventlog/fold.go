@@ -56,14 +56,14 @@ func Bounds(bucket uint16) (low, high int64) {
 	return low, low + (width - 1)
 }
 
-// Folded returns the rows of the log's FOLD chunks. A row that is cut short ends
-// its chunk with an error; rows of other chunks still follow.
-func (l *Log) Folded() iter.Seq2[*FoldRow, error] {
+// Folded returns a thread's rows of the log's FOLD chunks. A row that is cut short
+// ends its chunk with an error; rows of other chunks still follow.
+func (l *Log) Folded(thread uint32) iter.Seq2[*FoldRow, error] {
 	return func(yield func(*FoldRow, error) bool) {
 		var buf []byte
 		var row FoldRow
 		for _, c := range l.chunks {
-			if c.typ != ChunkFold {
+			if c.typ != ChunkFold || c.thread != thread {
 				continue
 			}
 			p, err := l.payload(c, buf)

@@ -17,9 +17,9 @@ func TestFoldedRowsReadBack(t *testing.T) {
 		{Thread: 2, ID: 8, Calls: 1, Clock: eventlog.NanoTime},
 	}
 	w := eventlogtest.New()
-	w.Fold(2, rows...)
+	w.Fold(1, eventlog.FoldRow{ID: 99}).Fold(2, rows...)
 	var got []eventlog.FoldRow
-	for row, err := range open(t, w.Bytes()).Folded() {
+	for row, err := range open(t, w.Bytes()).Folded(2) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestFoldedRowWithTooManyBuckets(t *testing.T) {
 	w.Chunk(eventlog.ChunkFold, 0, 1, payload)
 	w.Fold(0, eventlog.FoldRow{ID: 9})
 	var errs, rows int
-	for _, err := range open(t, w.Bytes()).Folded() {
+	for _, err := range open(t, w.Bytes()).Folded(0) {
 		if err != nil {
 			errs++
 		} else {
@@ -109,7 +109,7 @@ func TestSnapshotTakesTheNewestWhole(t *testing.T) {
 			var got uint64
 			if l != nil {
 				defer l.Close()
-				for row := range l.Folded() {
+				for row := range l.Folded(0) {
 					got = row.ID
 				}
 			}

@@ -25,7 +25,7 @@ type Log struct {
 	Threads  []Thread // in the order of their index
 	Counters Counters // as last written
 	Costs    []Cost
-	Stacks   []Stack // open calls, of the last export
+	Stacks   []Stack // open calls, of every export
 	Phase    *Phase  // nil while all calls are exact
 	End      *End    // nil when the process was killed or still runs
 	Clocks   *Clocks

@@ -224,9 +224,7 @@ func chunkEnds(log []byte) (ends []int, header int) {
 			starts = append(starts, i)
 		}
 	}
-	for _, s := range starts[1:] {
-		ends = append(ends, s)
-	}
+	ends = append(ends, starts[1:]...)
 	return append(ends, len(log)), starts[0]
 }
 
@@ -274,6 +272,16 @@ func TestHoleInTheMiddle(t *testing.T) {
 	}
 	if l.Missing != 1 {
 		t.Errorf("Missing = %d, want 1", l.Missing)
+	}
+}
+
+func TestStrayWordsBetweenChunks(t *testing.T) {
+	log := bytes.Clone(full().Bytes())
+	_, first := chunkEnds(log)
+	stray := append(append(bytes.Clone(log[:first]), "CHNK\x02\x01 !"...), log[first:]...)
+	l := open(t, stray)
+	if l.Events() != 3 || l.Torn() != 8 || l.Missing != 0 {
+		t.Errorf("%d events, %d bytes torn, %d chunks missing, want 3, 8 and 0", l.Events(), l.Torn(), l.Missing)
 	}
 }
 
@@ -398,9 +406,11 @@ func FuzzOpen(f *testing.F) {
 					t.Fatalf("%d events forward, %d backward", n, m)
 				}
 			}
-			for row, err := range l.Folded() {
-				if err == nil && row.ID >= 1<<48 {
-					t.Fatalf("id %x", row.ID)
+			for _, thread := range l.Threads {
+				for row, err := range l.Folded(thread.Index) {
+					if err == nil && (row.ID >= 1<<48 || row.Thread != thread.Index) {
+						t.Fatalf("id %x of thread %d", row.ID, row.Thread)
+					}
 				}
 			}
 			for _, p := range l.Pairings() {

@@ -323,23 +323,49 @@ func TestAThreadThatTheListingMissedIsNotAnExit(t *testing.T) {
 	h := startTarget(t, 2)
 	p := openProcess(t, h.Process.Pid, DefaultBudget())
 	known := len(sampleThreads(t, p))
-	p.threads.records = p.threads.records[:32] // too short for the second entry
-	if _, err := p.threads.list(); !errors.Is(err, unix.EINVAL) {
-		t.Skipf("a short buffer lists all the same here: %v", err)
-	}
 	p.threads.scan++ // a listing that found nobody
 	alive := 0
 	for _, thread := range p.threads.order {
-		if p.threads.sampleOne(thread, func(s *ThreadSample) {
+		err := p.threads.sampleOne(thread, func(s *ThreadSample) {
 			if s.Exited {
 				t.Errorf("thread %d visited as exited", s.TID)
 			}
-		}) {
+		})
+		if err == nil {
 			alive++
 		}
 	}
 	if alive != known {
 		t.Errorf("%d of %d threads are still there", alive, known)
+	}
+}
+
+func TestAThreadThatCanNotBeReadIsNotAnExit(t *testing.T) {
+	h := startTarget(t, 3)
+	p := openProcess(t, h.Process.Pid, DefaultBudget())
+	tid := h.spawn(t, "unreadable")
+	known := len(sampleThreads(t, p))
+	// A descriptor that is no stat file, as running out of memory or of
+	// descriptors would fail a read.
+	thread := p.threads.byTID[tid]
+	stat, sched := thread.stat, thread.sched
+	thread.stat = thread.sched
+	others := 0
+	err := p.Threads(func(s *ThreadSample) {
+		others++
+		if s.TID == tid || s.Exited {
+			t.Errorf("visited %+v", s)
+		}
+	})
+	if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), strconv.Itoa(tid)) {
+		t.Errorf("error %v, want ErrFormat with the tid", err)
+	}
+	if others != known-1 {
+		t.Errorf("%d of %d other threads were visited", others, known-1)
+	}
+	thread.stat, thread.sched = stat, sched
+	if again := sampleThreads(t, p)[tid]; len(again) != 1 || again[0].Exited {
+		t.Errorf("once it can be read again it is visited as %+v", again)
 	}
 }
 
@@ -392,9 +418,10 @@ func TestCloseGivesTheBudgetBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	threads := len(sampleThreads(t, p))
-	if want := enough - threads*keptPerThread; budget.left != want {
+	if want := enough - keptPerProcess - threads*keptPerThread; budget.left != want {
 		t.Errorf("%d descriptors left with %d threads, want %d", budget.left, threads, want)
 	}
+	p.Close()
 	p.Close()
 	if budget.left != enough {
 		t.Errorf("%d descriptors left after Close, want %d", budget.left, enough)
@@ -423,6 +450,12 @@ func TestTableFindsEachProcessOnce(t *testing.T) {
 	}
 	if _, again := appeared()[h.Process.Pid]; again {
 		t.Error("the process appeared a second time")
+	}
+	earlier := table.known[h.Process.Pid]
+	earlier.inode++ // as if another process had had the pid
+	table.known[h.Process.Pid] = earlier
+	if _, again := appeared()[h.Process.Pid]; !again {
+		t.Error("a process that reuses a known pid did not appear")
 	}
 	h.Process.Kill()
 	h.Wait()

@@ -20,7 +20,11 @@ type Process struct {
 	stat    file
 	buf     []byte
 	threads threads
+	closed  bool
 }
+
+// keptPerProcess is the number of descriptors of a process, less its threads'.
+const keptPerProcess = 2
 
 // OpenProcess opens the process for sampling and reads its identity. The error
 // is ErrExited where there is no such process, and matches fs.ErrPermission
@@ -38,6 +42,7 @@ func OpenProcess(pid int, budget *Budget) (*Process, error) {
 // it belongs to one process even when the pid is reused meanwhile.
 func (p *Process) open(budget *Budget) error {
 	p.threads.init(budget)
+	budget.left -= keptPerProcess // needed even where nothing is left
 	dir, err := openPath("/proc/"+strconv.Itoa(p.PID), unix.O_DIRECTORY)
 	if err != nil {
 		return err
@@ -76,7 +81,9 @@ func (p *Process) Stat(s *Stat) error {
 // visit gets is reused.
 //
 // A thread that exits while this runs costs its own row only. The error is
-// ErrExited when the process as a whole is gone.
+// ErrExited when the process as a whole is gone; another error is that of the
+// first thread that is there but could not be read, and the others were visited
+// all the same.
 func (p *Process) Threads(visit func(*ThreadSample)) error {
 	return p.threads.sample(visit)
 }
@@ -89,6 +96,10 @@ func (p *Process) ThreadsGone(visit func(*ThreadSample)) {
 
 // Close gives all descriptors back.
 func (p *Process) Close() {
+	if !p.closed {
+		p.threads.budget.giveBack(keptPerProcess)
+	}
+	p.closed = true
 	p.stat.close()
 	p.threads.close()
 }

@@ -2,6 +2,7 @@ package procfs
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 )
 
@@ -46,17 +47,22 @@ func (ts *threads) sample(visit func(*ThreadSample)) error {
 		return err
 	}
 	alive := ts.order[:0]
+	var failed error
 	for _, t := range ts.order {
-		if ts.sampleOne(t, visit) {
-			alive = append(alive, t)
+		err := ts.sampleOne(t, visit)
+		if errors.Is(err, ErrExited) {
+			delete(ts.byTID, t.tid)
+			ts.release(t)
 			continue
 		}
-		delete(ts.byTID, t.tid)
-		ts.release(t)
+		alive = append(alive, t)
+		if err != nil && failed == nil {
+			failed = fmt.Errorf("task/%d: %w", t.tid, err)
+		}
 	}
 	clear(ts.order[len(alive):])
 	ts.order = alive
-	return nil
+	return failed
 }
 
 // find lists the task directory and adds the threads it does not know yet.
@@ -142,10 +148,10 @@ func (ts *threads) release(t *thread) {
 	t.sched.close()
 }
 
-// sampleOne visits one thread and reports whether it is still there. Its tid
-// may belong to a new thread by now: then the old one is visited as exited, and
-// the new one takes its place.
-func (ts *threads) sampleOne(t *thread, visit func(*ThreadSample)) bool {
+// sampleOne visits one thread. Its tid may belong to a new thread by now: then
+// the old one is visited as exited, and the new one takes its place. The error
+// is ErrExited when there is no thread of that tid any more.
+func (ts *threads) sampleOne(t *thread, visit func(*ThreadSample)) error {
 	err := ts.read(t)
 	if errors.Is(err, ErrExited) && t.stat != noFile && t.listed == ts.scan {
 		// The kept descriptor's thread is gone, yet its tid was listed.
@@ -155,19 +161,20 @@ func (ts *threads) sampleOne(t *thread, visit func(*ThreadSample)) bool {
 		ts.keep(t)
 		err = ts.read(t)
 	}
-	if err != nil {
+	if errors.Is(err, ErrExited) {
 		ts.exited(t, visit)
-		return false
 	}
-	if t.started && t.starttime != ts.row.Stat.Starttime {
-		starttime := ts.row.Stat.Starttime
+	if err != nil {
+		return err
+	}
+	if starttime := ts.row.Starttime; t.started && t.starttime != starttime {
 		ts.row.Starttime, ts.row.Exited = t.starttime, true
 		visit(&ts.row)
 		ts.row.Starttime, ts.row.Exited = starttime, false
 	}
-	t.starttime, t.started = ts.row.Stat.Starttime, true
+	t.starttime, t.started = ts.row.Starttime, true
 	visit(&ts.row)
-	return true
+	return nil
 }
 
 // exited visits a thread as gone, if it was ever sampled.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"slices"
@@ -30,13 +31,19 @@ const callSize = 5*8 + 1
 
 // ByStart orders calls by their start; a call comes before those inside it.
 func ByStart(a, b *Call) int {
-	return firstOf(compare(a.Start, b.Start), compare(b.End, a.End), compare(int64(a.Track), int64(b.Track)),
+	if a.Start != b.Start {
+		return compare(a.Start, b.Start)
+	}
+	return firstOf(compare(b.End, a.End), compare(int64(a.Track), int64(b.Track)),
 		compare(a.JavaThread, b.JavaThread), compare(int64(a.Depth), int64(b.Depth)), compare(int64(a.ID), int64(b.ID)))
 }
 
 // ByThread orders calls by their thread, then as ByStart does.
 func ByThread(a, b *Call) int {
-	return firstOf(compare(int64(a.Track), int64(b.Track)), compare(a.JavaThread, b.JavaThread), ByStart(a, b))
+	if a.Track != b.Track {
+		return compare(int64(a.Track), int64(b.Track))
+	}
+	return firstOf(compare(a.JavaThread, b.JavaThread), ByStart(a, b))
 }
 
 // CallSorter sorts any number of calls with bounded memory: sorted runs go to a
@@ -53,8 +60,8 @@ type CallSorter struct {
 
 type callRun struct{ offset, length int64 } // bytes in the file
 
-// runCalls is how many calls a run has: about 25 MB.
-const runCalls = 1 << 19
+// runCalls is how many calls a run has: about 13 MB.
+const runCalls = 1 << 18
 
 // NewCallSorter makes a sorter that spills into a temporary file in dir. The
 // caller closes it.
@@ -63,12 +70,19 @@ func NewCallSorter(dir string, order func(a, b *Call) int) (*CallSorter, error) 
 	if err != nil {
 		return nil, err
 	}
+	// Where an open file can lose its name it does so now, and can't be left
+	// behind.
+	_ = os.Remove(f.Name())
 	return &CallSorter{order: order, limit: runCalls, file: f}, nil
 }
 
-// Close removes the temporary file.
+// Close gives the temporary file up.
 func (s *CallSorter) Close() error {
-	return errors.Join(s.file.Close(), os.Remove(s.file.Name()))
+	err := s.file.Close()
+	if removed := os.Remove(s.file.Name()); err == nil && !errors.Is(removed, fs.ErrNotExist) {
+		err = removed
+	}
+	return err
 }
 
 // callBuffer collects the calls of one goroutine.
@@ -165,10 +179,10 @@ func (s *CallSorter) Sorted() iter.Seq2[*Call, error] {
 	}
 }
 
-// Resort gives the calls of s to a sorter of another order.
-func (s *CallSorter) Resort(to *CallSorter) error {
-	buffer := to.buffer()
-	for c, err := range s.Sorted() {
+// AddAll takes over calls that come in another order.
+func (s *CallSorter) AddAll(calls iter.Seq2[*Call, error]) error {
+	buffer := s.buffer()
+	for c, err := range calls {
 		if err != nil {
 			return err
 		}

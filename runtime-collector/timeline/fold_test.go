@@ -145,6 +145,42 @@ func TestFoldedCallsShareTheCPU(t *testing.T) {
 	}
 }
 
+// Rows are spread evenly from their first call to their last, so in a part of it
+// they can claim more time than there is; the CPU is then shared out among them.
+func TestFoldedCallsNeverGetMoreThanTheThreadRan(t *testing.T) {
+	snapshot := eventlogtest.New()
+	snapshot.Pairing.Mono = base + 100
+	snapshot.Thread(eventlog.Thread{JavaID: 1, TID: 7, StartTime: 1, Name: "main"}).Fold(0,
+		eventlog.FoldRow{ID: 1, Calls: 2, Self: 90, First: base, Last: base + 100},
+		eventlog.FoldRow{ID: 2, Calls: 1, Self: 10, First: base + 40, Last: base + 50})
+	tl := build(t, Input{Start: base,
+		Threads: []run.ThreadSample{sample(base, 7, 0), sample(base+40, 7, 0), sample(base+50, 7, 190), sample(base+100, 7, 190)},
+		Logs:    []Log{{Process: theProcess, Folded: readLog(t, snapshot)}},
+	})
+	// 40…50: they claim 9 and 10 ns of 10.
+	if got := tallies(tl); got[1].CPU != 90 || got[2].CPU != 100 {
+		t.Errorf("CPU %d and %d, want 90 and 100", got[1].CPU, got[2].CPU)
+	}
+}
+
+func TestCallsComeBeforeThoseInside(t *testing.T) {
+	calls, err := NewCallSorter(t.TempDir(), ByStart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer calls.Close()
+	w := eventlogtest.New()
+	w.Events(0, ev(3, 10, 20), ev(2, 10, 30), ev(1, 10, 30))
+	build(t, Input{Logs: []Log{{Events: readLog(t, w)}}, Calls: calls})
+	var ids []uint64
+	for c := range calls.Sorted() {
+		ids = append(ids, c.ID)
+	}
+	if diff := cmp.Diff([]uint64{1, 2, 3}, ids); diff != "" {
+		t.Errorf("ids (-want +got):\n%s", diff)
+	}
+}
+
 func TestQuantiles(t *testing.T) {
 	w := eventlogtest.New()
 	var events []eventlog.Event

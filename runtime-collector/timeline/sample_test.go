@@ -189,7 +189,7 @@ func TestTopMethodPerWindow(t *testing.T) {
 	w.Pairing.Mono = base + 200
 	w.Thread(eventlog.Thread{JavaID: 1, TID: 7, StartTime: 1, Name: "main"})
 	w.Events(0, ev(1, base, base+60), ev(2, base+60, base+100), ev(3, base+150, base+200))
-	threads := []run.ThreadSample{sample(base, 7, 0), sample(base+100, 7, 1000), sample(base+200, 7, 1400)}
+	threads := []run.ThreadSample{sample(base, 7, 0), sample(base+50, 7, 500), sample(base+100, 7, 1000), sample(base+200, 7, 1400)}
 	tl := build(t, Input{Start: base, Window: 100, Threads: threads,
 		Logs: []Log{{Process: theProcess, Events: readLog(t, w)}}})
 	type top struct {

@@ -75,9 +75,7 @@ func (s *sweeper) track(ctx context.Context, t *Track) error {
 		s.methods[t.Process] = s.table
 	}
 	s.slicer.reset(t, s.b.windows)
-	if err := s.folded(t); err != nil {
-		return err
-	}
+	s.folded(t)
 	s.cursor = math.MaxInt64
 	var err error
 	if t.Virtual {
@@ -93,14 +91,12 @@ func (s *sweeper) track(ctx context.Context, t *Track) error {
 	return nil
 }
 
-// folded takes the rows of a track's snapshots.
-func (s *sweeper) folded(t *Track) error {
+// folded takes the rows of a track's snapshots. What is no row counts as bad.
+func (s *sweeper) folded(t *Track) {
 	for _, f := range t.folds {
-		for row, err := range f.log.Folded() {
-			if row == nil {
-				return err
-			}
-			if row.Thread != f.thread {
+		for row, err := range f.log.Folded(f.thread) {
+			if err != nil {
+				s.bad++
 				continue
 			}
 			m := s.method(row.ID)
@@ -116,7 +112,6 @@ func (s *sweeper) folded(t *Track) error {
 			}
 		}
 	}
-	return nil
 }
 
 func (s *sweeper) method(id uint64) *Method {

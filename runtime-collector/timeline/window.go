@@ -115,7 +115,7 @@ func (b *builder) addResiduals() {
 func (b *builder) residual(process int, s *series, w window) ThreadWindow {
 	rest := s.at(w.end).minus(s.at(w.start))
 	for _, t := range b.tracks {
-		if t.Process == process && t.series != nil {
+		if t.Process == process && t.series != nil && b.inside(t.series, w) {
 			d := t.series.at(w.end).minus(t.series.at(w.start))
 			rest.cpu -= d.cpu
 			rest.utime -= d.utime

@@ -3,7 +3,10 @@ import io.github.jiffyperf.runtime.Probes;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Fills the heap, calls method 1 from new threads meanwhile, empties it again and calls method 2. */
+/**
+ * Fills the heap, calls method 1 from new threads meanwhile, empties it again and calls method 2. Arg: ms for the runtime to start
+ * before.
+ */
 public class NoMemory {
     static List<Object> hoard = new ArrayList<Object>(1 << 16);
 
@@ -32,10 +35,8 @@ public class NoMemory {
                 }
             };
         }
-        if (args.length > 0) {
-            Probes.returned(Probes.now(), 3);
-            Thread.sleep(300);
-        }
+        Probes.returned(Probes.now(), 3);
+        Thread.sleep(Integer.parseInt(args[0]));
         synchronized (NoMemory.class) {
             for (Thread t : threads) {
                 t.start();

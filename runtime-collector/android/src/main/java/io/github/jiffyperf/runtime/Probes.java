@@ -36,7 +36,8 @@ public final class Probes implements Runnable {
     private static final int OFF = 3;
 
     private static final long MS = 1000000L;
-    private static final long EXPORT_LIMIT_NS = 5000000000L;
+    private static final long PAUSE_NS = 10000000L;
+    private static final long EXPORT_LIMIT_NS = 30000000000L;
     private static final int EARLY_LIMIT = 1 << 21;
     /** Frames that must still fit on the stack before anything is touched that an overflow could leave half done. */
     static final int HEADROOM = 256;
@@ -48,6 +49,11 @@ public final class Probes implements Runnable {
     /** This thread's buffer; null until jiffy's own thread is ready. */
     private static volatile ThreadLocal<ThreadBuffer> buffers;
     private static volatile Recorder recorder;
+    /** What {@link #buffers} is going to be again when memory has run out and some time has passed. */
+    private static volatile ThreadLocal<ThreadBuffer> paused;
+
+    /** When to ask for memory again after it has run out, ns; 0 if it has not. */
+    private static long resumeAt;
     private static Object suspendedMarker;
     private static boolean hooked;
 
@@ -87,7 +93,7 @@ public final class Probes implements Runnable {
         try {
             record(start, now(), id, RETURNED, autoClock());
         } catch (Throwable t) {
-            countLost();
+            recordFailed(t);
         }
     }
 
@@ -95,7 +101,7 @@ public final class Probes implements Runnable {
         try {
             record(start, now(), id, THROWN, autoClock());
         } catch (Throwable t) {
-            countLost();
+            recordFailed(t);
         }
     }
 
@@ -104,7 +110,7 @@ public final class Probes implements Runnable {
         try {
             record(start, now(), id, outcomeOf(result), autoClock());
         } catch (Throwable t) {
-            countLost();
+            recordFailed(t);
         }
     }
 
@@ -114,7 +120,7 @@ public final class Probes implements Runnable {
         try {
             record(start, System.nanoTime(), id, RETURNED, NANO_TIME);
         } catch (Throwable t) {
-            countLost();
+            recordFailed(t);
         }
     }
 
@@ -122,7 +128,7 @@ public final class Probes implements Runnable {
         try {
             record(start, System.nanoTime(), id, THROWN, NANO_TIME);
         } catch (Throwable t) {
-            countLost();
+            recordFailed(t);
         }
     }
 
@@ -130,7 +136,7 @@ public final class Probes implements Runnable {
         try {
             record(start, System.nanoTime(), id, outcomeOf(result), NANO_TIME);
         } catch (Throwable t) {
-            countLost();
+            recordFailed(t);
         }
     }
 
@@ -140,7 +146,7 @@ public final class Probes implements Runnable {
         try {
             record(start, SystemClock.elapsedRealtimeNanos(), id, RETURNED, ELAPSED_REALTIME_NANOS);
         } catch (Throwable t) {
-            countLost();
+            recordFailed(t);
         }
     }
 
@@ -148,7 +154,7 @@ public final class Probes implements Runnable {
         try {
             record(start, SystemClock.elapsedRealtimeNanos(), id, THROWN, ELAPSED_REALTIME_NANOS);
         } catch (Throwable t) {
-            countLost();
+            recordFailed(t);
         }
     }
 
@@ -156,7 +162,7 @@ public final class Probes implements Runnable {
         try {
             record(start, SystemClock.elapsedRealtimeNanos(), id, outcomeOf(result), ELAPSED_REALTIME_NANOS);
         } catch (Throwable t) {
-            countLost();
+            recordFailed(t);
         }
     }
 
@@ -166,7 +172,7 @@ public final class Probes implements Runnable {
         try {
             record(start * MS, SystemClock.elapsedRealtime() * MS, id, RETURNED, ELAPSED_REALTIME);
         } catch (Throwable t) {
-            countLost();
+            recordFailed(t);
         }
     }
 
@@ -174,7 +180,7 @@ public final class Probes implements Runnable {
         try {
             record(start * MS, SystemClock.elapsedRealtime() * MS, id, THROWN, ELAPSED_REALTIME);
         } catch (Throwable t) {
-            countLost();
+            recordFailed(t);
         }
     }
 
@@ -182,7 +188,7 @@ public final class Probes implements Runnable {
         try {
             record(start * MS, SystemClock.elapsedRealtime() * MS, id, outcomeOf(result), ELAPSED_REALTIME);
         } catch (Throwable t) {
-            countLost();
+            recordFailed(t);
         }
     }
 
@@ -227,7 +233,9 @@ public final class Probes implements Runnable {
             return;
         }
         r = recorder;
-        if (r != null) {
+        if (paused != null && isPaused()) {
+            countLost();
+        } else if (r != null) {
             r.record(start, end, id, outcome, clock);
         }
     }
@@ -237,14 +245,42 @@ public final class Probes implements Runnable {
         return frames == 0 ? 0 : headroom(frames - 1) + 1;
     }
 
-    static void countLost() {
-        countLost(1);
+    private static void recordFailed(Throwable t) {
+        countLost();
+        if (t instanceof OutOfMemoryError) {
+            pauseForMemory();
+        }
     }
 
-    static void countLost(int events) {
+    /** Every further attempt of a thread to record its first event would have the VM search the heap for memory again. */
+    private static void pauseForMemory() {
         try {
             synchronized (Probes.class) {
-                lost += events;
+                resumeAt = System.nanoTime() + PAUSE_NS;
+                if (buffers != null) {
+                    paused = buffers;
+                    buffers = null;
+                }
+            }
+        } catch (Throwable t) {
+            // Too little stack on top of it.
+        }
+    }
+
+    private static boolean isPaused() {
+        synchronized (Probes.class) {
+            if (paused != null && System.nanoTime() - resumeAt >= 0) {
+                buffers = paused;
+                paused = null;
+            }
+            return paused != null;
+        }
+    }
+
+    static void countLost() {
+        try {
+            synchronized (Probes.class) {
+                lost++;
             }
         } catch (Throwable t) {
             // Not even the monitor could be had.
@@ -325,6 +361,9 @@ public final class Probes implements Runnable {
         }
         int size = threads == null ? 1024 : 2 * threads.length;
         if (size > (platform == ANDROID ? EARLY_LIMIT >> 4 : EARLY_LIMIT)) {
+            return false;
+        }
+        if (resumeAt != 0 && System.nanoTime() - resumeAt < 0) {
             return false;
         }
         Thread[] moreThreads = new Thread[size];

@@ -14,7 +14,8 @@ final class Recorder {
     static final int FOLDED = 1;
 
     private static final int CALL_WORDS = 4;
-    private static final long LINGER_NS = 50000000L;
+    private static final long LINGER_NS = 200000000L;
+    private static final long QUIET_MS = 5;
     private static final long MAX_WAIT_NS = 100000000L;
 
     final Settings settings;
@@ -161,7 +162,7 @@ final class Recorder {
     }
 
     private static ThreadIdentity identify(Thread t) {
-        ThreadIdentity identity = new ThreadIdentity(t, ThreadIdentity.javaId(t) == 1 ? ThreadIdentity.MAIN : 0);
+        ThreadIdentity identity = new ThreadIdentity(t);
         if (Probes.isAndroid()) {
             identity.tid = android.os.Process.myTid();
         }
@@ -191,8 +192,7 @@ final class Recorder {
         }
         ThreadBuffer b = registry.adoption(t);
         if (b == null) {
-            int flags = ThreadIdentity.javaId(t) == 1 ? ThreadIdentity.MAIN : 0;
-            b = registry.add(new ThreadIdentity(t, flags), clock, pool.takeFirst());
+            b = registry.add(new ThreadIdentity(t), clock, pool.takeFirst());
             registry.adopt(t, b);
         }
         append(ofClock(b, clock), start, end, id, outcome);
@@ -238,8 +238,17 @@ final class Recorder {
         long calls;
         do {
             calls = w.calls();
+            pause();
             w.requests().flush(deadline);
         } while (w.calls() != calls && deadline - System.nanoTime() > 0);
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(QUIET_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     void wakeWriter() {

@@ -11,6 +11,7 @@ final class ThreadIdentity {
 
     private static final long FIRST_RETRY_NS = 20000000L;
     private static final int MAX_DOUBLINGS = 9;
+    private static final int FIRST_APP_ID = 10;
 
     private final WeakReference<Thread> thread;
     final long javaId;
@@ -33,11 +34,16 @@ final class ThreadIdentity {
         this.flags = flags;
     }
 
-    ThreadIdentity(Thread t, int flags) {
+    ThreadIdentity(Thread t) {
         this.thread = new WeakReference<Thread>(t);
         this.javaId = javaId(t);
         this.name = t.getName();
-        this.flags = flags | (t.isDaemon() ? DAEMON : 0);
+        this.flags = (isMain() ? MAIN : 0) | (t.isDaemon() ? DAEMON : 0);
+    }
+
+    /** The VM creates the main thread, among a few of its own, before any of the app's: it may not be the first. */
+    private boolean isMain() {
+        return javaId < FIRST_APP_ID && name.equals("main");
     }
 
     /** Not named differently in later Java versions for virtual threads, whose own class does not override it. */

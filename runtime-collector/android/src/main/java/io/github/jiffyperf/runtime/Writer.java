@@ -82,9 +82,9 @@ final class Writer {
         writer.run();
     }
 
+    /** Does not return: what can go wrong in a round, the lack of memory too, may be over in the next. */
     private void run() {
-        drainAll();
-        cost = Calibration.measure(recorder, "start", Calibration.START_NS);
+        boolean calibrated = false;
         long next = System.nanoTime();
         while (true) {
             try {
@@ -95,12 +95,28 @@ final class Writer {
                     drainFullBlocks();
                     identifyNewThreads();
                 }
+                if (!calibrated) {
+                    calibrated = true;
+                    cost = Calibration.measure(recorder, "start", Calibration.START_NS);
+                }
                 requests.serve();
+                if (closing) {
+                    next = Math.min(next, System.nanoTime() + CLOSING_INTERVAL_NS);
+                }
+                boolean newThreads = recorder.registry.count() != knownThreads;
+                sleepUntil(newThreads && nextIdentify - next < 0 ? nextIdentify : next);
             } catch (Throwable t) {
-                report(t.toString());
+                recover(t);
             }
-            boolean newThreads = recorder.registry.count() != knownThreads;
-            sleepUntil(newThreads && nextIdentify - next < 0 ? nextIdentify : next);
+        }
+    }
+
+    private void recover(Throwable problem) {
+        try {
+            report(problem.toString());
+            LockSupport.parkNanos(this, INTERVAL_NS / 10);
+        } catch (Throwable t) {
+            // Try again at once.
         }
     }
 

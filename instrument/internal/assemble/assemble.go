@@ -1,25 +1,19 @@
-package code_test
+// Package assemble makes class files from text, for tests. Nothing is computed but offsets, so that wrong tables and frames
+// can be written as easily as right ones.
+package assemble
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// assembler makes a class file T with one method m from text, one instruction or directive a line, as the tests need it:
-//
-//	label: iload_0           instructions by their names, constants by what they are (#n: by index), branches by label or pc
-//	tableswitch 5 a b : c    the first value, its targets, the default
-//	lookupswitch 1 a 9 b : c
-//	.catch a b handler any
-//	.frame a append int long | chop 1 | same | same1 int | full int, long / Foo | raw 80  (ext: the extended forms)
-//	.line a 12   .var a b 1 name I   .vartype a b 1 name I   .attr Name 00 01   .byte 255
-//
-// Nothing is computed but offsets: wrong tables and frames can be written as easily as right ones.
+// assembler assembles the body of one method.
 type assembler struct {
 	t       testing.TB
-	pool    constants
+	pool    *constants
 	code    []byte
 	labels  map[string]int
 	fixes   []fix
@@ -44,38 +38,72 @@ type fix struct {
 	label         string
 }
 
-// method is what text is assembled into.
-type method struct {
-	major         int
-	access        uint16
-	desc          string
-	stack, locals int
-	text          string
-	padding       byte // of switches
+// Class is a class file: T extends java.lang.Object, of version 61 (Java 17), where nothing else is said.
+type Class struct {
+	Name, Super string
+	Major       int
+	Access      uint16
+	Methods     []Method
 }
 
-// class assembles a class file, and says where its labels are.
-func (m method) class(t testing.TB) (data []byte, labels map[string]int) {
-	t.Helper()
-	a := &assembler{t: t, pool: constants{index: map[string]int{}, count: 1}, labels: map[string]int{}, lastPC: -1,
-		tables: map[string][]byte{}, rows: map[string]int{}}
-	this, super := a.pool.class("T"), a.pool.class("java/lang/Object")
-	name, desc, code := a.pool.utf8("m"), a.pool.utf8(m.desc), a.pool.utf8("Code")
-	body := a.assemble(m)
+// Method is a method of a class. Its text is its code, one instruction or directive a line:
+//
+//	label: iload_0           instructions by their names, constants by what they are (#n: by index), branches by label or pc
+//	tableswitch 5 a b : c    the first value, its targets, the default
+//	lookupswitch 1 a 9 b : c
+//	.catch a b handler any
+//	.frame a append int long | chop 1 | same | same1 int | full int, long / Foo | raw 80  (same-ext, same1-ext: extended)
+//	.line a 12   .var a b 1 name I   .vartype a b 1 name I   .attr Name 00 01   .byte 255
+//
+// The label end is there in every method. A method without text has no code.
+type Method struct {
+	Name, Desc    string
+	Access        uint16
+	Stack, Locals int
+	Text          string
+	Padding       byte // of switches
+}
 
-	out := []byte{0xCA, 0xFE, 0xBA, 0xBE}
-	out = u2(u2(out, 0), m.major)
-	out = append(u2(out, a.pool.count), a.pool.data...)
-	out = u2(u2(u2(u2(out, 0x20), this), super), 0) // ACC_SUPER, no interfaces
-	out = u2(u2(out, 0), 1)                         // no fields, one method
-	out = u2(u2(u2(u2(u2(out, int(m.access)), name), desc), 1), code)
-	out = append(binary.BigEndian.AppendUint32(out, uint32(len(body))), body...)
-	return u2(out, 0), a.labels
+// Bytes assembles the class file, and says where the labels of each method are.
+func (c Class) Bytes(t testing.TB) (data []byte, labels []map[string]int) {
+	t.Helper()
+	or := func(s, otherwise string) string {
+		if s == "" {
+			return otherwise
+		}
+		return s
+	}
+	pool := &constants{index: map[string]int{}, count: 1}
+	this, super := pool.class(or(c.Name, "T")), 0
+	if c.Name != "java/lang/Object" {
+		super = pool.class(or(c.Super, "java/lang/Object"))
+	}
+	var methods []byte
+	for _, m := range c.Methods {
+		a := &assembler{t: t, pool: pool, labels: map[string]int{}, lastPC: -1, tables: map[string][]byte{}, rows: map[string]int{}}
+		methods = u2(u2(u2(methods, int(m.Access)), pool.utf8(m.Name)), pool.utf8(m.Desc))
+		if m.Text == "" {
+			methods = u2(methods, 0)
+		} else {
+			body := a.assemble(m)
+			methods = u4(u2(u2(methods, 1), pool.utf8("Code")), len(body))
+			methods = append(methods, body...)
+		}
+		labels = append(labels, a.labels)
+	}
+	if c.Major == 0 {
+		c.Major = 61
+	}
+	data = u2(u2([]byte{0xCA, 0xFE, 0xBA, 0xBE}, 0), c.Major)
+	data = append(u2(data, pool.count), pool.data...)
+	data = u2(u2(u2(u2(data, int(c.Access)), this), super), 0)
+	data = append(u2(u2(data, 0), len(c.Methods)), methods...)
+	return u2(data, 0), labels
 }
 
 // assemble returns the info of the Code attribute.
-func (a *assembler) assemble(m method) []byte {
-	for line := range strings.Lines(m.text) {
+func (a *assembler) assemble(m Method) []byte {
+	for line := range strings.Lines(m.Text) {
 		line = strings.TrimSpace(line)
 		if label, rest, ok := strings.Cut(line, ":"); ok && !strings.ContainsAny(label, " /") {
 			a.labels[label] = len(a.code)
@@ -87,7 +115,7 @@ func (a *assembler) assemble(m method) []byte {
 		case strings.HasPrefix(line, "."):
 			a.later = append(a.later, line)
 		case line != "":
-			a.instruction(strings.Fields(line), m.padding)
+			a.instruction(strings.Fields(line), m.Padding)
 		}
 	}
 	a.labels["end"] = len(a.code)
@@ -102,8 +130,8 @@ func (a *assembler) assemble(m method) []byte {
 	for _, line := range a.later {
 		a.directive(strings.Fields(line))
 	}
-	body := u2(u2(nil, m.stack), m.locals)
-	body = append(binary.BigEndian.AppendUint32(body, uint32(len(a.code))), a.code...)
+	body := u2(u2(nil, m.Stack), m.Locals)
+	body = append(u4(body, len(a.code)), a.code...)
 	body = append(u2(body, len(a.handler)/8), a.handler...)
 	return a.appendAttributes(body)
 }
@@ -119,7 +147,7 @@ func (a *assembler) appendAttributes(body []byte) []byte {
 	}
 	body = u2(body, len(a.attrs))
 	for _, attr := range a.attrs {
-		body = binary.BigEndian.AppendUint32(u2(body, a.pool.utf8(attr.name)), uint32(len(attr.info)))
+		body = u4(u2(body, a.pool.utf8(attr.name)), len(attr.info))
 		body = append(body, attr.info...)
 	}
 	return body
@@ -141,13 +169,21 @@ func (a *assembler) number(word string) int {
 	return n
 }
 
+func (a *assembler) hex(digits string) []byte {
+	b, err := hex.DecodeString(digits)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return b
+}
+
 func u2(b []byte, v int) []byte { return binary.BigEndian.AppendUint16(b, uint16(v)) }
 func u4(b []byte, v int) []byte { return binary.BigEndian.AppendUint32(b, uint32(v)) }
 
 // instruction assembles one instruction (JVMS §6.5).
 func (a *assembler) instruction(words []string, padding byte) {
 	pc := len(a.code)
-	op, ok := opcodes[words[0]]
+	op, ok := Opcodes[words[0]]
 	if !ok {
 		a.t.Fatalf("unknown instruction %q", words[0])
 	}
@@ -204,7 +240,7 @@ func (a *assembler) switchOperands(pc int, op byte, args []string) {
 }
 
 func (a *assembler) wide(args []string) {
-	a.code = u2(append(a.code, opcodes[args[0]]), a.number(args[1]))
+	a.code = u2(append(a.code, Opcodes[args[0]]), a.number(args[1]))
 	if args[0] == "iinc" {
 		a.code = u2(a.code, a.number(args[2]))
 	}
@@ -234,7 +270,7 @@ func (a *assembler) directive(words []string) {
 		row(map[string]string{".var": "LocalVariableTable", ".vartype": "LocalVariableTypeTable"}[words[0]],
 			u2(r, a.number(args[2])))
 	case ".attr":
-		a.attrs = append(a.attrs, rawAttribute{args[0], hex(a.t, strings.Join(args[1:], ""))})
+		a.attrs = append(a.attrs, rawAttribute{args[0], a.hex(strings.Join(args[1:], ""))})
 	default:
 		a.t.Fatalf("unknown directive %q", words[0])
 	}

@@ -1,4 +1,4 @@
-package code_test
+package assemble
 
 import (
 	"encoding/binary"
@@ -29,9 +29,15 @@ func (p *constants) class(name string) int {
 	return p.add(u2([]byte{7}, p.utf8(name)), 1)
 }
 
-// of is the index of a constant as text has it: #12 an index, 5 an int, 5L a long, Foo a class, Foo.bar()V a method,
-// Foo.bar:I a field.
+// of is the index of a constant as text has it: #12 an index, 5 an int, 5L a long, "text" a String, Foo a class, Foo.bar()V a
+// method, Foo.bar:I a field, 6:Foo.bar()V a method handle of kind 6.
 func (p *constants) of(text string) int {
+	if text[0] == '"' {
+		return p.add(u2([]byte{8}, p.utf8(strings.Trim(text, `"`))), 1)
+	}
+	if kind, ref, ok := strings.Cut(text, ":"); ok && len(kind) == 1 {
+		return p.add(u2([]byte{15, kind[0] - '0'}, p.of(ref)), 1)
+	}
 	if index, ok := strings.CutPrefix(text, "#"); ok {
 		i, _ := strconv.Atoi(index)
 		return i
@@ -59,8 +65,8 @@ func (p *constants) of(text string) int {
 	return p.add(u2(u2([]byte{tag}, p.class(text[:dot])), nt), 1)
 }
 
-// opcodes by name (JVMS chapter 7).
-var opcodes = func() map[string]byte {
+// Opcodes are the instructions by name (JVMS chapter 7).
+var Opcodes = func() map[string]byte {
 	ops := map[string]byte{}
 	for i, name := range strings.Fields(`
 nop aconst_null iconst_m1 iconst_0 iconst_1 iconst_2 iconst_3 iconst_4 iconst_5 lconst_0 lconst_1 fconst_0 fconst_1
