@@ -123,7 +123,7 @@ type Call struct {
 type OpenCall struct {
 	Taken   int64  `csv:"taken_ns" unit:"ns" value:"exact" doc:"When the stack was taken, since the run's start on CLOCK_MONOTONIC."`
 	TID     Int    `csv:"tid" doc:"Kernel thread id; empty where it isn't known."`
-	Thread  string `csv:"thread" doc:"Name of the thread."`
+	Thread  string `csv:"thread" doc:"Name of the thread; java-<Java thread id> where the log doesn't have it."`
 	State   string `csv:"state" doc:"Its Thread.State."`
 	Frame   int64  `csv:"frame_depth" unit:"count" value:"exact" doc:"0 is the innermost frame."`
 	Class   string `csv:"class" doc:"Binary name with dots."`

@@ -103,7 +103,7 @@ shows in CSV where its wall time and its CPU time went.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
-	root.AddCommand(newInstrumentCommand(), newCollectCommand(), newReportCommand(), newDumpCommand())
+	root.AddCommand(newInstrumentCommand(), newCollectCommand(), newReportCommand(), newDumpCommand(), newVerifyCommand())
 	for _, c := range root.Commands() {
 		c.Args = asUsage(c.Args)
 	}

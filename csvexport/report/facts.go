@@ -141,9 +141,16 @@ func (m *maker) exact(f facts) {
 	if len(m.logs) == 0 {
 		return
 	}
-	until, reason := m.t.End, "end"
+	from, until, reason := m.t.Start, m.t.End, "end"
 	for _, l := range m.logs {
-		if l.Events == nil || l.Events.Phase == nil {
+		if l.Events == nil {
+			continue
+		}
+		// A process that was attached to has recorded from its own start on.
+		if began, _ := logStart(l.Events); began >= 0 {
+			from = min(from, began)
+		}
+		if l.Events.Phase == nil {
 			continue
 		}
 		p := l.Events.Phase
@@ -151,7 +158,7 @@ func (m *maker) exact(f facts) {
 			until, reason = t, p.Reason
 		}
 	}
-	f.int("exact_from_ns", 0)
+	f.int("exact_from_ns", from-m.t.Start)
 	f.int("exact_until_ns", until-m.t.Start)
 	f["exact_reason"] = reason
 }

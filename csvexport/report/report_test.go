@@ -358,6 +358,24 @@ func TestCPUEstimatesDoNotExceedTheThreads(t *testing.T) {
 	}
 }
 
+// The log of a process that was attached to begins before the run.
+func TestCallsFromBeforeTheRunAreNegative(t *testing.T) {
+	dir := collected(t)
+	write(t, fmt.Sprintf("key,value\nstart_mono_ns,%d\nhz,100\n", base+second), dir, "collect.csv")
+	r, err := Make(t.Context(), Options{Run: dir, Calls: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := readAll(t, r.Out)["calls.csv"]; !strings.Contains(got, "\n-950000000,1400000000,0,51,main,com.acme.Main,main,") {
+		t.Errorf("calls.csv\n%s", got)
+	}
+	for _, f := range r.Facts {
+		if f.Key == "exact_from_ns" && f.Value != "-1000000000" {
+			t.Errorf("exact_from_ns is %s, want -1000000000", f.Value)
+		}
+	}
+}
+
 func TestRunCSVHasEveryKeyOnce(t *testing.T) {
 	r, err := Make(t.Context(), Options{Run: collected(t)})
 	if err != nil {

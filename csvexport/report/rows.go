@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,16 +25,8 @@ func (m *maker) methodRows() []csvexport.Method {
 
 // compareMethods orders by self time, largest first, then by name.
 func compareMethods(a, b csvexport.Method) int {
-	switch {
-	case a.Self > b.Self:
-		return -1
-	case a.Self < b.Self:
-		return 1
-	}
-	if c := strings.Compare(a.Class+"#"+a.Method+a.Descriptor, b.Class+"#"+b.Method+b.Descriptor); c != 0 {
-		return c
-	}
-	return int(a.Process - b.Process)
+	name := func(m csvexport.Method) string { return m.Class + "#" + m.Method + m.Descriptor }
+	return cmp.Or(cmp.Compare(b.Self, a.Self), strings.Compare(name(a), name(b)), cmp.Compare(a.Process, b.Process))
 }
 
 func (m *maker) methodRow(method *timeline.Method) csvexport.Method {
@@ -82,35 +75,26 @@ func quantile(method *timeline.Method, q float64) csvexport.Int {
 }
 
 func (m *maker) threadRows() []csvexport.Thread {
-	rows := make([]csvexport.Thread, 0, len(m.t.Threads))
-	for _, t := range m.t.Threads {
+	windows := slices.Clone(m.t.Threads)
+	slices.SortStableFunc(windows, compareThreads)
+	rows := make([]csvexport.Thread, 0, len(windows))
+	for _, t := range windows {
 		rows = append(rows, m.threadRow(t))
 	}
-	slices.SortStableFunc(rows, compareThreads)
 	return rows
 }
 
 // compareThreads orders by window and process, then by CPU time, largest first;
 // the residual is the last of its process.
-func compareThreads(a, b csvexport.Thread) int {
-	residual := func(t csvexport.Thread) int64 {
-		if t.Thread == "residual" && t.Status == "" && !t.TID.Known {
+func compareThreads(a, b timeline.ThreadWindow) int {
+	residual := func(t timeline.ThreadWindow) int {
+		if t.Residual {
 			return 1
 		}
 		return 0
 	}
-	for _, d := range []int64{
-		a.WindowStart - b.WindowStart, a.Process - b.Process, residual(a) - residual(b),
-		b.CPU.Value - a.CPU.Value, a.TID.Value - b.TID.Value,
-	} {
-		if d < 0 {
-			return -1
-		}
-		if d > 0 {
-			return 1
-		}
-	}
-	return strings.Compare(a.Thread, b.Thread)
+	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Process, b.Process), cmp.Compare(residual(a), residual(b)),
+		cmp.Compare(b.CPU, a.CPU), cmp.Compare(a.TID, b.TID), strings.Compare(a.Name, b.Name))
 }
 
 func (m *maker) threadRow(t timeline.ThreadWindow) csvexport.Thread {
@@ -207,10 +191,8 @@ func (m *maker) openCallRows() []csvexport.OpenCall {
 }
 
 func (m *maker) openCall(l timeline.Log, stack eventlog.Stack) []csvexport.OpenCall {
-	thread, known := l.Events.Thread(stack.Thread)
-	if !known || thread.Name == "" {
-		thread.Name = "java-" + strconv.FormatInt(stack.JavaID, 10)
-	}
+	thread, _ := l.Events.Thread(stack.Thread)
+	thread.Name = cmp.Or(thread.Name, stack.Name, "java-"+strconv.FormatInt(stack.JavaID, 10))
 	var rows []csvexport.OpenCall
 	for i, f := range stack.Frames {
 		row := csvexport.OpenCall{

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -370,27 +371,51 @@ func TestKilledCollectorLosesNothingItHadRead(t *testing.T) {
 	}
 }
 
+// newTestSampler samples a process into a new run directory.
+func newTestSampler(t testing.TB, pid int, messages io.Writer) *sampler {
+	t.Helper()
+	dir, err := createRunDir(filepath.Join(t.TempDir(), "run"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newSampler(&Options{Messages: messages}, dir, pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.close()
+		dir.close()
+	})
+	return s
+}
+
+func TestSampleOfEverythingAllocatesNothing(t *testing.T) {
+	cmd := startShell(t, "sleep 60 & sleep 60 & wait")
+	s := newTestSampler(t, cmd.Process.Pid, io.Discard)
+	for len(s.family) < 3 {
+		s.sample(false)
+	}
+	// A process that starts elsewhere meanwhile costs an entry in a map, which
+	// the average over the runs leaves out.
+	if n := testing.AllocsPerRun(200, func() { s.sample(false) }); n != 0 {
+		t.Errorf("%v allocations per sample", n)
+	}
+	if len(s.family) != 3 || s.broken {
+		t.Errorf("%d processes, broken: %v; want 3, false", len(s.family), s.broken)
+	}
+}
+
 func TestFullDiskStopsSamplingButNotTheProgram(t *testing.T) {
-	o := Options{Dir: filepath.Join(t.TempDir(), "run"), Interval: time.Second}
 	var messages bytes.Buffer
-	o.Messages = &messages
-	dir, err := createRunDir(o.Dir, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := newSampler(&o, dir, os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.close()
+	s := newTestSampler(t, os.Getpid(), &messages)
 	s.sample(false)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skip(err)
 	}
 	defer full.Close()
-	dir.thread.file.Close()
-	dir.thread.file = full
+	s.out.thread.file.Close()
+	s.out.thread.file = full
 	for range 3 {
 		if !s.sample(false) {
 			t.Error("the process is said to be gone")

@@ -50,6 +50,7 @@ type Stack struct {
 	Thread uint32 // thread index; NoThread if the thread recorded nothing
 	Taken  int64  // CLOCK_MONOTONIC, ns
 	JavaID int64
+	Name   string // of the thread; empty if the log doesn't say
 	State  string
 	Depth  int     // frames the thread had, of which Frames may hold fewer
 	Frames []Frame // innermost first
@@ -165,6 +166,7 @@ func parseStack(thread uint32, props map[string]string) Stack {
 		Thread: thread,
 		Taken:  number("taken_ns"),
 		JavaID: number("java_id"),
+		Name:   props["name"],
 		State:  props["state"],
 		Depth:  int(number("depth")),
 	}

@@ -255,8 +255,8 @@ func mustFS(t *testing.T) oracle.FS {
 var budgets = map[string]func() *Budget{
 	"kept descriptors":  DefaultBudget,
 	"past the budget":   func() *Budget { return NewBudget(0) },
-	"one of them kept":  func() *Budget { return NewBudget(keptPerThread) },
-	"half a descriptor": func() *Budget { return NewBudget(keptPerThread - 1) },
+	"one of them kept":  func() *Budget { return NewBudget(keptPerProcess + keptPerThread) },
+	"half a descriptor": func() *Budget { return NewBudget(keptPerProcess + keptPerThread - 1) },
 }
 
 func TestThreadsComeAndGo(t *testing.T) {

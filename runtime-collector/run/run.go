@@ -13,6 +13,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -128,25 +129,10 @@ func (r *Run) findLogs() error {
 	for _, files := range found {
 		r.Logs = append(r.Logs, *files)
 	}
-	slices.SortFunc(r.Logs, func(a, b LogFiles) int { return compareNames(a.Name, b.Name) })
+	slices.SortFunc(r.Logs, func(a, b LogFiles) int {
+		return cmp.Or(cmp.Compare(a.Name.StartTime, b.Name.StartTime), cmp.Compare(a.Name.PID, b.Name.PID), cmp.Compare(a.Name.N, b.Name.N))
+	})
 	return nil
-}
-
-func compareNames(a, b eventlog.FileName) int {
-	switch {
-	case a.StartTime != b.StartTime:
-		return compare(a.StartTime, b.StartTime)
-	case a.PID != b.PID:
-		return a.PID - b.PID
-	}
-	return a.N - b.N
-}
-
-func compare(a, b uint64) int {
-	if a < b {
-		return -1
-	}
-	return 1
 }
 
 // escapeGlob keeps filepath.Glob from reading a directory's name as a pattern.

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"bufio"
+	"cmp"
 	"container/heap"
 	"encoding/binary"
 	"errors"
@@ -32,18 +33,18 @@ const callSize = 5*8 + 1
 // ByStart orders calls by their start; a call comes before those inside it.
 func ByStart(a, b *Call) int {
 	if a.Start != b.Start {
-		return compare(a.Start, b.Start)
+		return cmp.Compare(a.Start, b.Start)
 	}
-	return firstOf(compare(b.End, a.End), compare(int64(a.Track), int64(b.Track)),
-		compare(a.JavaThread, b.JavaThread), compare(int64(a.Depth), int64(b.Depth)), compare(int64(a.ID), int64(b.ID)))
+	return cmp.Or(cmp.Compare(b.End, a.End), cmp.Compare(a.Track, b.Track), cmp.Compare(a.JavaThread, b.JavaThread),
+		cmp.Compare(a.Depth, b.Depth), cmp.Compare(a.ID, b.ID))
 }
 
 // ByThread orders calls by their thread, then as ByStart does.
 func ByThread(a, b *Call) int {
 	if a.Track != b.Track {
-		return compare(int64(a.Track), int64(b.Track))
+		return cmp.Compare(a.Track, b.Track)
 	}
-	return firstOf(compare(a.JavaThread, b.JavaThread), ByStart(a, b))
+	return cmp.Or(cmp.Compare(a.JavaThread, b.JavaThread), ByStart(a, b))
 }
 
 // CallSorter sorts any number of calls with bounded memory: sorted runs go to a

@@ -59,7 +59,7 @@ func foldRows(events []eventlog.Event, total map[uint64]int64) []eventlog.FoldRo
 	for _, r := range rows {
 		all = append(all, *r)
 	}
-	slices.SortFunc(all, func(a, b eventlog.FoldRow) int { return compare(int64(a.ID), int64(b.ID)) })
+	slices.SortFunc(all, func(a, b eventlog.FoldRow) int { return int(a.ID) - int(b.ID) })
 	return all
 }
 

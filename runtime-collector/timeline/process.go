@@ -17,20 +17,16 @@ type ProcessPoint struct {
 }
 
 // processPoints works out the points of all samples.
-func processPoints(samples []run.ProcessSample, t *Timeline) []ProcessPoint {
-	points := make([]ProcessPoint, 0, len(samples))
-	last := map[Process]run.ProcessSample{}
-	index := map[Process]int{}
-	for i, p := range t.Processes {
-		index[p] = i
-	}
-	hz := float64(t.HZ)
-	for _, s := range samples {
-		id := Process{PID: s.PID, StartTime: s.StartTime}
+func (b *builder) processPoints() []ProcessPoint {
+	points := make([]ProcessPoint, 0, len(b.in.Processes))
+	last := map[int]run.ProcessSample{}
+	hz := float64(b.HZ)
+	for _, s := range b.in.Processes {
+		id := b.process(Process{PID: s.PID, StartTime: s.StartTime})
 		p := ProcessPoint{
-			Process:    index[id],
+			Process:    id,
 			Sample:     s,
-			T:          s.Mono - t.Start,
+			T:          s.Mono - b.Start,
 			CPUSeconds: float64(s.UTime+s.STime) / hz,
 			Lived:      float64(s.Boot)/1e9 - float64(s.StartTime)/hz,
 		}

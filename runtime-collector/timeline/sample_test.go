@@ -3,6 +3,7 @@ package timeline
 import (
 	"maps"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -238,5 +239,12 @@ func TestProcessPoints(t *testing.T) {
 	}
 	if points[1].Impossible(100, 1) || !points[2].Impossible(100, 2) || points[2].Impossible(100, 3) {
 		t.Error("300 % of a core is impossible with two CPUs, and possible with three")
+	}
+}
+
+func TestTooManyWindows(t *testing.T) {
+	in := Input{HZ: 100, Start: base, Window: 1, Threads: []run.ThreadSample{sample(base, 7, 0), sample(base+1e10, 7, 1)}}
+	if _, err := Build(t.Context(), in); err == nil || !strings.Contains(err.Error(), "10000000000 windows of 1ns in a run of 10s are too many") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -1,5 +1,7 @@
 package timeline
 
+import "cmp"
+
 // interval is a stretch between two readings of a thread's CPU clock, cut at
 // the windows' boundaries.
 type interval struct {
@@ -165,7 +167,7 @@ func (s *slicer) closeWindow(window int) {
 	best := top{share: -1}
 	var bestCPU, bestSelf int64
 	for _, m := range s.windowed {
-		better := firstOf(compare(m.windowCPU, bestCPU), compare(m.windowSelf, bestSelf), compare(int64(best.id), int64(m.ID)))
+		better := cmp.Or(cmp.Compare(m.windowCPU, bestCPU), cmp.Compare(m.windowSelf, bestSelf), cmp.Compare(best.id, m.ID))
 		if !best.found || better > 0 {
 			best.id, best.found = m.ID, true
 			bestCPU, bestSelf = m.windowCPU, m.windowSelf

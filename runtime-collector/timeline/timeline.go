@@ -9,11 +9,13 @@
 package timeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -99,7 +101,9 @@ func Build(ctx context.Context, in Input) (*Timeline, error) {
 	b := newBuilder(in)
 	b.addSamples()
 	b.addLogs()
-	b.bound()
+	if err := b.bound(); err != nil {
+		return nil, err
+	}
 	if err := b.sweep(ctx); err != nil {
 		return nil, err
 	}
@@ -150,7 +154,7 @@ func (b *builder) process(p Process) int {
 type window struct{ start, end int64 }
 
 // bound finds the end of the timeline and cuts it into windows.
-func (b *builder) bound() {
+func (b *builder) bound() error {
 	for _, s := range b.in.Processes {
 		b.End = max(b.End, s.Mono)
 	}
@@ -167,14 +171,23 @@ func (b *builder) bound() {
 			}
 		}
 	}
+	whole := max(b.End-b.Start, 1)
 	length := b.in.Window
-	if length <= 0 || length > b.End-b.Start {
-		length = max(b.End-b.Start, 1)
+	if length <= 0 || length > whole {
+		length = whole
 	}
-	for start := b.Start; start == b.Start || start < b.End; start += length {
-		b.windows = append(b.windows, window{start, min(start+length, max(b.End, start+1))})
+	if n := whole / length; n > maxWindows {
+		return fmt.Errorf("%d windows of %s in a run of %s are too many: at most %d",
+			n, time.Duration(length), time.Duration(whole), maxWindows)
 	}
+	for at := int64(0); at < whole; at += length {
+		b.windows = append(b.windows, window{b.Start + at, b.Start + min(at+length, whole)})
+	}
+	return nil
 }
+
+// maxWindows bounds the rows of a thread.
+const maxWindows = 1 << 20
 
 // sweep goes through the events of all tracks, several at a time.
 func (b *builder) sweep(ctx context.Context) error {
@@ -182,7 +195,7 @@ func (b *builder) sweep(ctx context.Context) error {
 		t.index = i
 	}
 	order := slices.Clone(b.tracks)
-	slices.SortStableFunc(order, func(x, y *Track) int { return compare(y.events(), x.events()) })
+	slices.SortStableFunc(order, func(x, y *Track) int { return cmp.Compare(y.events(), x.events()) })
 	var done, next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	sweepers := make([]*sweeper, min(runtime.GOMAXPROCS(0), max(len(order), 1)))
@@ -227,7 +240,7 @@ func (b *builder) finish() {
 	}
 	b.addResiduals()
 	slices.SortStableFunc(b.Threads, func(x, y ThreadWindow) int {
-		return firstOf(compare(x.Start, y.Start), compare(int64(x.Process), int64(y.Process)))
+		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.Process, y.Process))
 	})
 	for _, m := range b.Methods {
 		if cost, ok := b.costs[m.Process]; ok {
@@ -235,29 +248,10 @@ func (b *builder) finish() {
 		}
 	}
 	slices.SortFunc(b.Methods, func(x, y *Method) int {
-		return firstOf(compare(y.Self, x.Self), compare(int64(x.Process), int64(y.Process)), compare(int64(x.ID), int64(y.ID)))
+		return cmp.Or(cmp.Compare(y.Self, x.Self), cmp.Compare(x.Process, y.Process), cmp.Compare(x.ID, y.ID))
 	})
 	for _, t := range b.tracks {
 		b.Tracks = append(b.Tracks, *t)
 	}
-	b.Samples = processPoints(b.in.Processes, b.Timeline)
-}
-
-func compare(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-func firstOf(orders ...int) int {
-	for _, o := range orders {
-		if o != 0 {
-			return o
-		}
-	}
-	return 0
+	b.Samples = b.processPoints()
 }

@@ -28,7 +28,7 @@ public class NoMemory {
                 @Override
                 public void run() {
                     synchronized (NoMemory.class) {
-                        for (int i = 0; i < 1000; i++) {
+                        for (int i = 0; i < 100; i++) {
                             Probes.returned(Probes.now(), 1);
                         }
                     }

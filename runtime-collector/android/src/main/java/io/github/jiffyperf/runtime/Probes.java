@@ -36,7 +36,7 @@ public final class Probes implements Runnable {
     private static final int OFF = 3;
 
     private static final long MS = 1000000L;
-    private static final long PAUSE_NS = 10000000L;
+    private static final long PAUSE_NS = 100000000L;
     private static final long EXPORT_LIMIT_NS = 30000000000L;
     private static final int EARLY_LIMIT = 1 << 21;
     /** Frames that must still fit on the stack before anything is touched that an overflow could leave half done. */
