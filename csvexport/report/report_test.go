@@ -1,6 +1,8 @@
 package report
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -275,6 +277,19 @@ func TestBadInputIsOneClearLine(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestACancelledReportLeavesNoFiles(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	out := t.TempDir()
+	_, err := Make(ctx, Options{Run: collected(t), Out: out, Calls: true, Formats: []string{CSV, Demeter}})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	if left, _ := os.ReadDir(out); len(left) > 0 {
+		t.Errorf("it leaves %v", left)
 	}
 }
 

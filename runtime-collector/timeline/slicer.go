@@ -86,8 +86,7 @@ func (s *series) cut(index int, w window, dst []interval) []interval {
 	return dst
 }
 
-// add puts self time of a method from a to b into the intervals. m is nil for
-// time that no instrumented method covers, which needs no account.
+// add puts self time of a method from a to b into the intervals.
 func (s *slicer) add(m *Method, a, b int64) {
 	for s.at >= 0 {
 		iv := &s.intervals[s.at]
@@ -113,7 +112,7 @@ func (s *slicer) spread(m *Method, a, b, ns int64) {
 }
 
 func (s *slicer) note(m *Method, ns int64) {
-	if m == nil || ns <= 0 {
+	if ns <= 0 {
 		return
 	}
 	if !m.inSlice {

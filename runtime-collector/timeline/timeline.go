@@ -77,7 +77,6 @@ type Track struct {
 	Name    string
 	Main    bool
 	Virtual bool // a stripe of virtual threads
-	Own     bool // jiffy's own thread
 
 	sources []source
 	folds   []source

@@ -79,7 +79,6 @@ func (b *builder) trackOf(tracks map[trackKey]*Track, process int, log *eventlog
 	}
 	track.JavaID = t.JavaID
 	track.Main = track.Main || t.Flags&eventlog.MainThread != 0
-	track.Own = track.Own || t.Flags&eventlog.OwnThread != 0
 	track.Virtual = track.Virtual || stripe
 	return track
 }

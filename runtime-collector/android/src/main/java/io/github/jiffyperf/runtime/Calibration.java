@@ -16,7 +16,10 @@ final class Calibration {
 
     private Calibration() {}
 
-    /** Measures for so long on the current thread, one of jiffy's own; the result is a COST chunk's. */
+    /**
+     * Measures for so long on the current thread, one of jiffy's own; the result is a COST chunk's, or null if recording pauses for
+     * lack of memory.
+     */
     static PropertyText measure(Recorder recorder, String when, long limitNs) {
         ThreadBuffer scratch = recorder.scratchCurrentThread(Probes.autoClock());
         try {
@@ -29,6 +32,9 @@ final class Calibration {
                 long start = System.nanoTime();
                 callProbes();
                 pairs[batches] = (double) (System.nanoTime() - start) / BATCH;
+                if (scratch.used == 0) {
+                    return null;
+                }
                 inners[batches] = meanDuration(scratch);
                 batches++;
             }

@@ -233,9 +233,7 @@ public final class Probes implements Runnable {
             return;
         }
         r = recorder;
-        if (paused != null && isPaused()) {
-            countLost();
-        } else if (r != null) {
+        if (r != null && (paused == null || !losesToPause())) {
             r.record(start, end, id, outcome, clock);
         }
     }
@@ -267,13 +265,23 @@ public final class Probes implements Runnable {
         }
     }
 
-    private static boolean isPaused() {
+    /** Whether recording pauses, which loses the current event. */
+    private static boolean losesToPause() {
         synchronized (Probes.class) {
-            if (paused != null && System.nanoTime() - resumeAt >= 0) {
+            if (paused == null) {
+                return false;
+            }
+            if (System.nanoTime() - resumeAt >= 0) {
                 buffers = paused;
                 paused = null;
+                return false;
             }
-            return paused != null;
+            if (Thread.currentThread() == worker) {
+                discardedOwn++;
+            } else {
+                lost++;
+            }
+            return true;
         }
     }
 

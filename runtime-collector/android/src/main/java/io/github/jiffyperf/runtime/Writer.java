@@ -178,7 +178,12 @@ final class Writer {
     private void identifyThreads() {
         ThreadBuffer[] live = recorder.registry.live();
         knownThreads = recorder.registry.count();
-        threadIds.resolve(live);
+        try {
+            threadIds.resolve(live);
+        } catch (LinkageError e) {
+            // A class of the JDK that came to be initialised when memory had run out: threads stay without a tid.
+            report("cannot look up kernel thread ids: " + e);
+        }
         if (log == null || recorder.phase() != Recorder.EXACT) {
             return;
         }
