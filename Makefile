@@ -36,11 +36,11 @@ build: build/jiffy-runtime.jar ## Builds bin/jiffy and the in-app runtime, build
 
 .PHONY: demo
 demo: build build/demo/app.jar ## Instruments a sample application, runs it and shows where its time went
-	make/demo.sh $(JDK)
+	@make/demo.sh $(JDK)
 
 .PHONY: demo-real
 demo-real: build ## The same with google-java-format, fetched from Maven Central, on thousands of files
-	make/demo-real.sh $(JDK)
+	@make/demo-real.sh $(JDK)
 
 .PHONY: test
 test: build ## Runs all tests
@@ -48,21 +48,21 @@ test: build ## Runs all tests
 
 .PHONY: lint
 lint: ## Checks formatting and runs go vet, staticcheck and javac's warnings
-	make/lint.sh $(STATICCHECK) $(JDK) $(JAVAC_LINT)
+	@make/lint.sh $(STATICCHECK) $(JDK) $(JAVAC_LINT)
 
 ##@ Now and then
 
 .PHONY: bench
 bench: build ## Measures rewriting against ASM, the probe's cost and the sampler's (takes some minutes; ASM and JMH from Maven Central)
-	make/bench.sh $(JDK)
+	@make/bench.sh $(JDK)
 
 .PHONY: fuzz
 fuzz: ## Runs every fuzz target for FUZZTIME (20s)
-	make/fuzz.sh $(FUZZTIME)
+	@make/fuzz.sh $(FUZZTIME)
 
 .PHONY: fixtures
 fixtures: ## Compiles the fixture classes again
-	make/fixtures.sh $(JDK)
+	@make/fixtures.sh $(JDK)
 
 .PHONY: clean
 clean: ## Removes what was built; what was fetched into .cache stays
@@ -72,10 +72,12 @@ clean: ## Removes what was built; what was fetched into .cache stays
 # The runtime: Java 8 bytecode. The signatures of Android classes that it is compiled against never go into the jar.
 # Its classes are also copied to where go:embed takes them from, for `jiffy instrument --runtime`.
 build/jiffy-runtime.jar: $(RUNTIME_SOURCES) $(COMPILEONLY_SOURCES) Makefile make/runtime.sh
-	make/runtime.sh $(JDK) $(JAVAC_LINT)
+	@echo "javac the in-app runtime, jar it to $@"
+	@make/runtime.sh $(JDK) $(JAVAC_LINT)
 
 build/demo/app.jar: $(BAKERY_SOURCES)
-	rm -rf build/demo/classes
-	mkdir -p build/demo/classes
-	$(JDK)/bin/javac --release 17 -g $(JAVAC_LINT) -d build/demo/classes $(BAKERY_SOURCES)
-	$(JDK)/bin/jar --create --file $@ --date 1980-01-01T00:00:02Z -C build/demo/classes .
+	@echo "javac the sample application, jar it to $@"
+	@rm -rf build/demo/classes
+	@mkdir -p build/demo/classes
+	@$(JDK)/bin/javac --release 17 -g $(JAVAC_LINT) -d build/demo/classes $(BAKERY_SOURCES)
+	@$(JDK)/bin/jar --create --file $@ --date 1980-01-01T00:00:02Z -C build/demo/classes .

@@ -46,7 +46,7 @@ show "${command[@]}"
 time "${command[@]}"
 
 # Guava comes inside the formatter's jar. Its methods are called by the billion, and are not what one wants to know of a formatter.
-set -- bin/jiffy instrument --runtime --exclude 'com.google.common.**' -o "$out/formatter-jiffy.jar" "$formatter"
+set -- bin/jiffy instrument --runtime --skip-trivial --exclude 'com.google.common.**' -o "$out/formatter-jiffy.jar" "$formatter"
 show "$@"
 "$@"
 

@@ -4,7 +4,7 @@ package classfile
 // is carried over raw, or dropped where it may hold code offsets that are no longer true.
 type Attribute uint8
 
-// The attributes of JVMS §4.7 that matter when code moves, and two that name things.
+// The attributes of JVMS §4.7 that matter when code moves, and those that somebody asks for.
 const (
 	AttrUnknown Attribute = iota
 	AttrCode
@@ -16,6 +16,7 @@ const (
 	AttrRuntimeVisibleTypeAnnotations
 	AttrRuntimeInvisibleTypeAnnotations
 	AttrSourceFile
+	AttrBootstrapMethods
 	attributeKinds
 )
 
@@ -29,6 +30,7 @@ var attributeNames = [attributeKinds]string{
 	AttrRuntimeVisibleTypeAnnotations:   "RuntimeVisibleTypeAnnotations",
 	AttrRuntimeInvisibleTypeAnnotations: "RuntimeInvisibleTypeAnnotations",
 	AttrSourceFile:                      "SourceFile",
+	AttrBootstrapMethods:                "BootstrapMethods",
 }
 
 // byLength finds the only attribute that a name of some length can be.

@@ -85,6 +85,7 @@ type Class struct {
 	Methods      []Member
 	Attributes   Span // attributes_count and the attributes
 	SourceFile   uint16
+	Bootstraps   Span // the info of BootstrapMethods (JVMS §4.7.23); empty where there is none
 	members      Span // fields_count to the last method, inclusive
 }
 
@@ -170,8 +171,16 @@ func (c *Class) parseAttributes(r *reader) {
 	for k := int(r.u2("attributes_count")); k > 0 && r.err == nil; k-- {
 		name := r.u2("attribute_name_index")
 		body := r.span(int(r.u4("attribute_length")), "attribute")
-		if r.err == nil && c.Pool.Attribute(name) == AttrSourceFile && body.End-body.Start == 2 {
-			c.SourceFile = binary.BigEndian.Uint16(c.Data[body.Start:])
+		if r.err != nil {
+			return
+		}
+		switch c.Pool.Attribute(name) {
+		case AttrSourceFile:
+			if body.End-body.Start == 2 {
+				c.SourceFile = binary.BigEndian.Uint16(c.Data[body.Start:])
+			}
+		case AttrBootstrapMethods:
+			c.Bootstraps = body
 		}
 	}
 }

@@ -244,6 +244,9 @@ func (b *Body) HandlerRange(i int) (start, end int) {
 	return int(binary.BigEndian.Uint16(row)), int(binary.BigEndian.Uint16(row[2:]))
 }
 
+// ExceptionTable is the exception_table, eight bytes a row (JVMS §4.7.3).
+func (b *Body) ExceptionTable() []byte { return b.handlers }
+
 // HasFrames reports whether the body has a StackMapTable.
 func (b *Body) HasFrames() bool { return b.attribute(classfile.AttrStackMapTable) != nil }
 

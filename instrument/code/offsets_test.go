@@ -126,6 +126,23 @@ func TestJumpsAndInsertedCode(t *testing.T) {
 			frame 12 same
 			attribute StackMapTable 3 bytes`,
 	}, {
+		name: "a branch keeps its target behind what is inserted before the branch itself",
+		method: method{desc: "(I)V", access: static, major: java17, stack: 1, locals: 1, text: `
+			top: iload_0
+			jump: ifne top
+			again: goto_w top
+			.frame top same`},
+		edits: []edit{{at: "jump", place: code.Before, code: "nop"}, {at: "again", place: code.Before, code: "nop nop"}},
+		want: `stack=1 locals=1 bytes=12
+			0 iload_0
+			1 nop
+			2 ifne -> 0
+			5 nop
+			6 nop
+			7 goto_w -> 0
+			frame 0 same
+			attribute StackMapTable 3 bytes`,
+	}, {
 		name: "a jump to the end of a backward loop keeps its sign",
 		method: method{desc: "(I)V", access: static, major: java17, stack: 1, locals: 1, text: `
 			goto test

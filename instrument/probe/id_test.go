@@ -172,3 +172,39 @@ func TestBodyHashOfCompiledCode(t *testing.T) {
 		t.Error("both stand on one line: nothing was compared")
 	}
 }
+
+// What differs only in a bootstrap method's arguments, or in the exception table, is other code.
+func TestBodyHashOfCodeThatDiffersOutsideItsBytes(t *testing.T) {
+	found, err := jdk.Find()
+	if err != nil {
+		t.Skip(err)
+	}
+	const source = `class C {
+		String concatenates(int n) { return "one " + n; }
+		int catches(String s) { try { return s.length(); } catch (RuntimeException e) { return 0; } }
+		Runnable makes() { return this::first; }
+		void first() {}
+		void second() {}
+	}`
+	hashes := func(source string) map[string]mapping.Row {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "C.java"), source)
+		if err := found[0].Compile(dir, []string{"--release", "17"}, dir); err != nil {
+			t.Fatal(err)
+		}
+		return instrumentAll(t, read(t, filepath.Join(dir, "C.class")), probe.Options{})
+	}
+	before := hashes(source)
+	for method, change := range map[string][2]string{
+		"concatenates": {"one ", "two "},
+		"catches":      {"RuntimeException", "Error"},
+		"makes":        {"this::first", "this::second"},
+	} {
+		after := hashes(strings.Replace(source, change[0], change[1], 1))
+		for _, other := range []string{"concatenates", "catches", "makes"} {
+			if same := before[other].BodyHash == after[other].BodyHash; same == (other == method) {
+				t.Errorf("%q instead of %q: the hash of %s is the same: %v", change[1], change[0], other, same)
+			}
+		}
+	}
+}

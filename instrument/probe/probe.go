@@ -140,7 +140,7 @@ func (in *Instrumenter) beginClass() {
 	in.refs = refs{}
 	in.rewriter.Dropped = 0
 	in.file = classfile.Text(in.class.Pool.Utf8(in.class.SourceFile))
-	in.hasher.reset(&in.class.Pool)
+	in.hasher.reset(&in.class)
 }
 
 func (in *Instrumenter) finishClass(res *Result) {

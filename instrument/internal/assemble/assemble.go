@@ -52,7 +52,7 @@ type Class struct {
 //	tableswitch 5 a b : c    the first value, its targets, the default
 //	lookupswitch 1 a 9 b : c
 //	.catch a b handler any
-//	.frame a append int long | chop 1 | same | same1 int | full int, long / Foo | raw 80  (same-ext, same1-ext: extended)
+//	.frame a append int long | chop 1 | same | same1 int | full int long / Foo | raw 80  (same-ext, same1-ext: extended)
 //	.line a 12   .var a b 1 name I   .vartype a b 1 name I   .attr Name 00 01   .byte 255
 //
 // The label end is there in every method. A method without text has no code.

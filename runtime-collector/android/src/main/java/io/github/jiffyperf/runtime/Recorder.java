@@ -1,5 +1,6 @@
 package io.github.jiffyperf.runtime;
 
+import android.os.Process;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -152,21 +153,16 @@ final class Recorder {
         try {
             b = registry.adopted(t);
             if (b == null) {
-                b = registry.add(identify(t), clock, pool.takeFirst());
+                b = registry.add(new ThreadIdentity(t), clock, pool.takeFirst());
+            }
+            if (Probes.isAndroid()) {
+                b.identity.tid = Process.myTid();
             }
             wakeWriter();
         } finally {
             local.set(b);
         }
         return b;
-    }
-
-    private static ThreadIdentity identify(Thread t) {
-        ThreadIdentity identity = new ThreadIdentity(t);
-        if (Probes.isAndroid()) {
-            identity.tid = android.os.Process.myTid();
-        }
-        return identity;
     }
 
     private ThreadBuffer ofClock(ThreadBuffer b, int clock) {

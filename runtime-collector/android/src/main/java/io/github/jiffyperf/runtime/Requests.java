@@ -40,6 +40,10 @@ final class Requests {
         }
     }
 
+    synchronized boolean isExportAsked() {
+        return export;
+    }
+
     /** Does what has been asked for; called by the writer between drains. */
     void serve() {
         long ticket;

@@ -17,8 +17,8 @@ final class ThreadIdentity {
     final long javaId;
     final int flags;
     String name;
-    /** Kernel thread id; 0 not known (yet). */
-    long tid;
+    /** Kernel thread id; 0 not known (yet). On Android the thread itself sets it, elsewhere the writer. */
+    volatile long tid;
     /** Start of the kernel thread, ticks since boot; 0 not known. */
     long startTime;
     /** Counts what has become known: the log is told again whenever it moves. */

@@ -38,6 +38,9 @@ final class ThreadIds {
         }
         if (host.android) {
             for (ThreadIdentity t : wanted) {
+                if (t.tid == 0) {
+                    continue;
+                }
                 t.resolved(t.tid, ProcFile.startTime(TASKS + "/" + t.tid + "/stat"));
             }
             return;

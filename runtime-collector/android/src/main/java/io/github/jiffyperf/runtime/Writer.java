@@ -3,6 +3,8 @@ package io.github.jiffyperf.runtime;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
@@ -38,8 +40,8 @@ final class Writer {
     private String reported;
     /** Every call that ended before this, on the clock that probes choose, has been written exactly. */
     private long exactUntil;
-    /** A calibration the log does not hold yet. */
-    private PropertyText cost;
+    /** Calibrations that the log does not hold yet. */
+    private final List<PropertyText> costs = new ArrayList<PropertyText>();
     private volatile long calls;
     private int knownThreads;
     private long nextIdentify = System.nanoTime();
@@ -95,9 +97,9 @@ final class Writer {
                     drainFullBlocks();
                     identifyNewThreads();
                 }
-                if (!calibrated) {
+                if (!calibrated && !requests.isExportAsked()) {
                     calibrated = true;
-                    cost = Calibration.measure(recorder, "start", Calibration.START_NS);
+                    calibrate("start", Calibration.START_NS);
                 }
                 requests.serve();
                 if (closing) {
@@ -108,6 +110,13 @@ final class Writer {
             } catch (Throwable t) {
                 recover(t);
             }
+        }
+    }
+
+    private void calibrate(String when, long limitNs) {
+        PropertyText cost = Calibration.measure(recorder, when, limitNs);
+        if (cost != null) {
+            costs.add(cost);
         }
     }
 
@@ -279,9 +288,9 @@ final class Writer {
                 log.end("write-error", failure);
                 failure = null;
             }
-            if (cost != null) {
-                log.properties(ChunkFile.COST, cost);
-                cost = null;
+            while (!costs.isEmpty()) {
+                log.properties(ChunkFile.COST, costs.get(0));
+                costs.remove(0);
             }
             PropertyText current = counters.read(log.events(), foldedLog, log.length());
             calls = log.events() + foldedLog.folded();
@@ -351,7 +360,7 @@ final class Writer {
 
     /** Completes the log with what is said at the end of a process; calls made later are written behind it. */
     boolean export() {
-        cost = Calibration.measure(recorder, "export", Calibration.EXPORT_NS);
+        calibrate("export", Calibration.EXPORT_NS);
         boolean done = drainAll();
         closing = true;
         if (log == null) {
