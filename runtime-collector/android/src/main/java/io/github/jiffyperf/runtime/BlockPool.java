@@ -7,8 +7,10 @@ final class BlockPool {
 
     private static final int WORDS_PER_EVENT = 2;
 
-    private final Block[] free;
     private final long boundBytes;
+    private final SpinLock lock = new SpinLock();
+    // Guarded by the lock.
+    private final Block[] free;
     private long bytes;
     private long blocks;
 
@@ -24,7 +26,8 @@ final class BlockPool {
     /** A block of the size class, or a smaller one when memory gets short, or any; null if there is none. */
     Block take(int sizeClass) {
         int c = Math.min(sizeClass, free.length - 1);
-        synchronized (this) {
+        lock.lock();
+        try {
             while (c >= 0 && free[c] == null && !reserve(c)) {
                 c--;
             }
@@ -34,6 +37,8 @@ final class BlockPool {
             if (free[c] != null) {
                 return unlink(c);
             }
+        } finally {
+            lock.unlock();
         }
         return allocate(c);
     }
@@ -60,22 +65,37 @@ final class BlockPool {
         if (b != null) {
             return b;
         }
-        synchronized (this) {
-            bytes += size(0);
-            blocks++;
-        }
+        count(0, 1);
         return allocate(0);
     }
 
     void give(Block b) {
-        synchronized (this) {
+        lock.lock();
+        try {
             b.next = free[b.sizeClass];
             free[b.sizeClass] = b;
+        } finally {
+            lock.unlock();
         }
     }
 
-    synchronized long blocks() {
-        return blocks;
+    long blocks() {
+        lock.lock();
+        try {
+            return blocks;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void count(int sizeClass, int n) {
+        lock.lock();
+        try {
+            bytes += n * size(sizeClass);
+            blocks += n;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Large blocks are for when there is plenty: idle threads keep theirs. */
@@ -98,10 +118,7 @@ final class BlockPool {
             return b;
         } finally {
             if (!done) {
-                synchronized (this) {
-                    bytes -= size(sizeClass);
-                    blocks--;
-                }
+                count(sizeClass, -1);
             }
         }
     }

@@ -45,6 +45,8 @@ public final class Probes implements Runnable {
     private static final int SMALL_HEADROOM = 64;
 
     private static int platform;
+    /** The thread that is finding out the platform. */
+    private static Thread detecting;
     private static volatile int state;
     /** This thread's buffer; null until jiffy's own thread is ready. */
     private static volatile ThreadLocal<ThreadBuffer> buffers;
@@ -81,7 +83,10 @@ public final class Probes implements Runnable {
         try {
             int p = platform;
             if (p == 0) {
-                p = detectPlatform();
+                p = detectSlowly();
+                if (p == 0) {
+                    return NO_START;
+                }
             }
             return p == ANDROID ? SystemClock.elapsedRealtimeNanos() : System.nanoTime();
         } catch (Throwable t) {
@@ -297,15 +302,28 @@ public final class Probes implements Runnable {
 
     // ---- platform and outcome
 
-    private static int detectPlatform() {
-        int p = "Dalvik".equals(System.getProperty("java.vm.name")) ? ANDROID : JVM;
-        platform = p;
-        return p;
+    /**
+     * Finds out where this runs. What that calls may have probes itself, in an instrumented Java library: their calls are lost,
+     * which 0 stands for.
+     */
+    private static int detectSlowly() {
+        Thread t = Thread.currentThread();
+        if (detecting == t) {
+            return 0;
+        }
+        detecting = t;
+        try {
+            int p = "Dalvik".equals(System.getProperty("java.vm.name")) ? ANDROID : JVM;
+            platform = p;
+            return p;
+        } finally {
+            detecting = null;
+        }
     }
 
     static boolean isAndroid() {
         int p = platform;
-        return (p == 0 ? detectPlatform() : p) == ANDROID;
+        return (p == 0 ? detectSlowly() : p) == ANDROID;
     }
 
     static int autoClock() {

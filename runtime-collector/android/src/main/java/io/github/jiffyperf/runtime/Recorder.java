@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * What an app thread does when an event can't simply be written into its block: its first event, a full block, times that
- * don't fit a record, virtual threads. No I/O, and no waiting but for the bounded wait in {@link #foldOwn}.
+ * don't fit a record, virtual threads. No I/O, and no waiting but for the bounded wait in {@link #makeRoom}.
  */
 final class Recorder {
     /** Every call goes to the log. */
@@ -17,7 +17,7 @@ final class Recorder {
     private static final int CALL_WORDS = 4;
     private static final long LINGER_NS = 200000000L;
     private static final long QUIET_MS = 5;
-    private static final long MAX_WAIT_NS = 100000000L;
+    static final long MAX_WAIT_NS = 100000000L;
 
     final Settings settings;
     final BlockPool pool;
@@ -99,45 +99,43 @@ final class Recorder {
     }
 
     /** Makes room in a buffer whose producer the caller is; false if there is none to be had. */
-    boolean makeRoom(ThreadBuffer b) {
+    private boolean makeRoom(ThreadBuffer b) {
+        if (tryMakeRoom(b)) {
+            return true;
+        }
+        long deadline = System.nanoTime() + MAX_WAIT_NS;
+        while (System.nanoTime() - deadline < 0) {
+            Thread.yield();
+            if (tryFoldOwn(b)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The same without waiting, for those who hold a lock: false also while the writer is busy with the buffer. */
+    boolean tryMakeRoom(ThreadBuffer b) {
         if (b.extend(pool)) {
             wakeWriter();
             return true;
         }
         startFolding("memory");
-        return foldOwn(b);
+        return tryFoldOwn(b);
     }
 
     /** Folds the buffer's own events on the thread that produced them, as the writer can't keep up. */
-    private boolean foldOwn(ThreadBuffer b) {
-        if (!awaitConsume(b)) {
+    private boolean tryFoldOwn(ThreadBuffer b) {
+        if (!b.tryConsume()) {
+            b.producerWaits = true;
             return false;
         }
         try {
+            b.producerWaits = false;
             Folding.drain(b, this);
             b.rewind();
             return true;
         } finally {
             b.endConsume();
-        }
-    }
-
-    private static boolean awaitConsume(ThreadBuffer b) {
-        if (b.tryConsume()) {
-            return true;
-        }
-        long deadline = System.nanoTime() + MAX_WAIT_NS;
-        b.producerWaits = true;
-        try {
-            while (!b.tryConsume()) {
-                if (System.nanoTime() - deadline > 0) {
-                    return false;
-                }
-                Thread.yield();
-            }
-            return true;
-        } finally {
-            b.producerWaits = false;
         }
     }
 

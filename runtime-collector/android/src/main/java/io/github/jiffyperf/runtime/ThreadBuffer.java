@@ -35,7 +35,7 @@ final class ThreadBuffer {
 
     /** Held by whoever consumes; the rest is the consumer's. */
     private final AtomicBoolean consuming = new AtomicBoolean();
-    /** Set while the producer waits to consume by itself; the writer then leaves the rest to it. */
+    /** Set again and again while a producer waits to consume by itself; the writer then leaves the rest to it. */
     volatile boolean producerWaits;
     Block head;
     /** End of the last call taken from here exactly; calls that begin later may be folded. */

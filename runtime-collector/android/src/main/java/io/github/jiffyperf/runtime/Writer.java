@@ -97,7 +97,7 @@ final class Writer {
                     drainFullBlocks();
                     identifyNewThreads();
                 }
-                if (!calibrated && !requests.isExportAsked()) {
+                if (!calibrated && !closing && !requests.isExportAsked()) {
                     calibrated = true;
                     calibrate("start", Calibration.START_NS);
                 }
@@ -223,6 +223,7 @@ final class Writer {
         boolean ended = !b.identity.isStripe() && b.identity.live() == null;
         boolean drained;
         b.awaitConsume();
+        b.producerWaits = false; // one that still waits says so again
         try {
             drained = drainConsumed(b);
         } finally {
