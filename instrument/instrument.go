@@ -28,6 +28,7 @@ type Options struct {
 	Salt        string // changes every probe id
 	Huge        bool   // also methods that would cross 8,000 bytes
 	SkipTrivial bool
+	Verify      bool // check every rewritten method, and restore one that fails
 
 	Compression archive.Compression
 	Workers     int    // 0: one for each CPU
@@ -240,7 +241,7 @@ func (j *job) newRewriter() archive.Rewriter[class] {
 func (j *job) newInstrumenter() *probe.Instrumenter {
 	o := &j.options
 	return probe.New(probe.Options{
-		Clock: o.Clock, Exits: o.Exits, Salt: o.Salt, Huge: o.Huge, SkipTrivial: o.SkipTrivial,
+		Clock: o.Clock, Exits: o.Exits, Salt: o.Salt, Huge: o.Huge, SkipTrivial: o.SkipTrivial, Verify: o.Verify,
 		Match: matcher{o.Rules, j.hot},
 	})
 }

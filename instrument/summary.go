@@ -31,6 +31,9 @@ func (j *job) summarize(outcome *archive.Outcome[class]) *Summary {
 		dropped += c.dropped
 		for _, skip := range c.skipped {
 			s.Skipped[string(skip.Reason)]++
+			if skip.Reason == probe.ReasonDefect {
+				s.Warnings = append(s.Warnings, fmt.Sprintf("%s: %s%s stays as it was: %s; please report this", c.place, skip.Method, skip.Desc, skip.Detail))
+			}
 			if skip.Reason == probe.ReasonMalformed {
 				s.Failed = append(s.Failed, fmt.Sprintf("%s.%s%s: %s", c.place, skip.Method, skip.Desc, cmp.Or(skip.Detail, string(skip.Reason))))
 			}

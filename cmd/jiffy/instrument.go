@@ -23,6 +23,7 @@ type instrumentFlags struct {
 	rules.Config
 	file   string // the configuration
 	output string
+	verify bool
 	quiet  bool
 }
 
@@ -60,6 +61,7 @@ com.acme.Foo#bar, com.acme.Foo#bar(I)V, **#on*. Without --include everything mat
 	f.StringVar(&flags.IDSalt, "id-salt", "", "any `TEXT`; changes all probe ids, should two of them collide")
 	f.BoolVar(&flags.Huge, "huge", false, "also methods that would cross 8,000 bytes, which HotSpot then doesn't compile")
 	f.BoolVar(&flags.SkipTrivial, "skip-trivial", false, "leave getters, setters and empty bodies alone")
+	f.BoolVar(&flags.verify, "verify", true, "check every rewritten method before it is written; one that fails stays as it was")
 	f.BoolVar(&flags.Runtime, "runtime", false, "add the runtime's classes to OUT, so that it runs by itself")
 	f.StringVar(&flags.Compression, "compression", "keep", "`MODE` of changed classes in a jar: keep (as they were), store, deflate")
 	f.StringVar(&flags.Mapping, "mapping", "", "also write the probe map to `FILE`")
@@ -87,6 +89,7 @@ func (f *instrumentFlags) configure(cmd *cobra.Command) error {
 	take(&f.IDSalt, c.IDSalt, given("id-salt"))
 	take(&f.Huge, c.Huge, given("huge"))
 	take(&f.SkipTrivial, c.SkipTrivial, given("skip-trivial"))
+	take(&f.verify, c.Verify == nil || *c.Verify, given("verify"))
 	take(&f.Runtime, c.Runtime, given("runtime"))
 	take(&f.Compression, c.Compression, given("compression") || c.Compression == "")
 	take(&f.Mapping, c.Mapping, given("mapping"))
@@ -105,7 +108,7 @@ func take[T any](to *T, value T, keep bool) {
 // options checks the flags. Its errors are the caller's.
 func (f *instrumentFlags) options(inputs []string) (o instrument.Options, err error) {
 	o = instrument.Options{
-		Inputs: inputs, Output: f.output, Salt: f.IDSalt, Huge: f.Huge, SkipTrivial: f.SkipTrivial,
+		Inputs: inputs, Output: f.output, Salt: f.IDSalt, Huge: f.Huge, SkipTrivial: f.SkipTrivial, Verify: f.verify,
 		Workers: f.Jobs, Mapping: f.Mapping, Report: f.Report, Version: programVersion(),
 	}
 	switch {

@@ -230,7 +230,11 @@ func (p *Pool) add(tag Tag, head []byte, tail string) uint16 {
 func (p *Pool) append(tag Tag, head []byte, tail string) uint16 {
 	i := uint16(len(p.offsets))
 	p.offsets = append(p.offsets, uint32(p.end+len(p.added)))
-	p.known = append(p.known, AttrUnknown)
+	known := AttrUnknown
+	if tag == TagUtf8 {
+		known = attributeNamed([]byte(tail))
+	}
+	p.known = append(p.known, known)
 	p.added = append(append(append(p.added, byte(tag)), head...), tail...)
 	return i
 }

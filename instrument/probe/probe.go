@@ -3,12 +3,12 @@
 package probe
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/jiffyperf/jiffy/instrument/classfile"
 	"github.com/jiffyperf/jiffy/instrument/code"
 	"github.com/jiffyperf/jiffy/instrument/mapping"
+	"github.com/jiffyperf/jiffy/instrument/verify"
 )
 
 // Runtime is the internal name of the class that probes call. docs/runtime.md lists its methods.
@@ -48,7 +48,9 @@ type Options struct {
 	Huge bool
 	// SkipTrivial leaves getters, setters, constants and empty bodies alone.
 	SkipTrivial bool
-	Match       Matcher
+	// Verify checks every rewritten method before it is written, and restores the original of one that fails.
+	Verify bool
+	Match  Matcher
 }
 
 // hugeMethod is the size in bytes above which HotSpot doesn't compile a method (HugeMethodLimit); ART's limit is near.
@@ -95,7 +97,9 @@ type Instrumenter struct {
 	ends     []int  // of each of replaced in bodies
 	replaced []classfile.Replacement
 	hasher   bodyHasher
-	file     string // SourceFile of the class
+	verifier verify.Verifier
+	findings []verify.Finding // scratch
+	file     string           // SourceFile of the class
 	out      []byte
 }
 
@@ -168,9 +172,7 @@ func (in *Instrumenter) method(m *classfile.Member, res *Result) {
 	pool.Rollback(mark)
 	in.refs, in.rewriter.Dropped = refs{}, dropped
 	skip := Skip{Method: classfile.Text(pool.Utf8(m.Name)), Desc: classfile.Text(pool.Utf8(m.Desc)), Reason: reasonOf(err)}
-	if at := (*code.PCError)(nil); errors.As(err, &at) {
-		skip.Detail = at.Error()
-	}
+	skip.Detail = detail(err)
 	res.Skipped = append(res.Skipped, skip)
 }
 
@@ -199,6 +201,11 @@ func (in *Instrumenter) rewrite(m *classfile.Member, class string) (mapping.Row,
 	}
 	if len(out) > maxBodies {
 		return mapping.Row{}, code.ErrTooLarge
+	}
+	if in.opts.Verify {
+		if err := in.verify(m, out[start:]); err != nil {
+			return mapping.Row{}, err
+		}
 	}
 	in.bodies = out
 	in.ends = append(in.ends, len(out))

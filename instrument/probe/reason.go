@@ -24,15 +24,19 @@ const (
 	ReasonNoFrames   Reason = "branches without a StackMapTable"
 	ReasonBranch     Reason = "a branch would outgrow 16 bits"
 	ReasonFrame      Reason = "unknown StackMapTable frame"
+	ReasonUnverified Reason = "does not verify as it is"
+	ReasonDefect     Reason = "the rewritten code does not verify: a defect of jiffy"
 	ReasonMalformed  Reason = "malformed code"
 )
 
 var (
-	errAbstract = errors.New("abstract")
-	errNative   = errors.New("native")
-	errForwards = errors.New("forwards")
-	errTrivial  = errors.New("trivial")
-	errHuge     = errors.New("huge")
+	errAbstract   = errors.New("abstract")
+	errNative     = errors.New("native")
+	errForwards   = errors.New("forwards")
+	errTrivial    = errors.New("trivial")
+	errUnverified = errors.New("the original does not verify")
+	errDefect     = errors.New("the rewritten code does not verify")
+	errHuge       = errors.New("huge")
 )
 
 var reasons = []struct {
@@ -44,6 +48,8 @@ var reasons = []struct {
 	{errForwards, ReasonForwards},
 	{errTrivial, ReasonTrivial},
 	{errHuge, ReasonHuge},
+	{errUnverified, ReasonUnverified},
+	{errDefect, ReasonDefect},
 	{code.ErrTooLarge, ReasonTooLarge},
 	{code.ErrPoolFull, ReasonPoolFull},
 	{code.ErrSubroutine, ReasonSubroutine},

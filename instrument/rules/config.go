@@ -25,6 +25,7 @@ type Config struct {
 	Compression string `yaml:"compression"`
 	Mapping     string `yaml:"mapping"`
 	Report      string `yaml:"report"`
+	Verify      *bool  `yaml:"verify"` // on where it is not set
 	Runtime     bool   `yaml:"runtime"`
 	Jobs        int    `yaml:"jobs"`
 }
