@@ -32,9 +32,9 @@ func (b *bench) probe() error {
 	var rows [][]string
 	for _, q := range quotas {
 		costs := map[string]spread{}
-		var folded spread // %
+		var events fate
 		for range b.runs {
-			if err := b.jmhFork(path, q.quota, costs, &folded); err != nil {
+			if err := b.jmhFork(path, q.quota, costs, &events); err != nil {
 				return err
 			}
 		}
@@ -43,14 +43,14 @@ func (b *bench) probe() error {
 			return err
 		}
 		call, clocks, probe := costs["call"], costs["twoClockReads"], costs["probe"]
-		rows = append(rows, []string{q.name, probe.String(), clocks.String(), call.String(), ratio(probe, clocks), "≤ 1.5×", folded.String(), allocated})
+		rows = append(rows, []string{q.name, probe.String(), clocks.String(), call.String(), ratio(probe, clocks), "≤ 1.5×", events.folded.String(), events.dropped.String(), allocated})
 	}
-	b.table("The probe's cost, ns per call", []string{"", "call with a probe", "call with two clock reads", "bare call", "ratio", "aim", "% of events folded", "bytes the thread allocates per call"}, rows...)
+	b.table("The probe's cost, ns per call", []string{"", "call with a probe", "call with two clock reads", "bare call", "ratio", "aim", "events folded, %", "dropped, per million", "bytes the thread allocates per call"}, rows...)
 	return nil
 }
 
 // jmhFork runs the benchmarks in one VM each, and adds the median of its iterations to costs, by method name.
-func (b *bench) jmhFork(path, quota string, costs map[string]spread, folded *spread) error {
+func (b *bench) jmhFork(path, quota string, costs map[string]spread, events *fate) error {
 	file := filepath.Join(b.dir, "jmh.json")
 	for _, method := range []string{"call", "twoClockReads", "probe"} {
 		log, err := os.MkdirTemp(memoryDir(b.dir), "jiffy-bench")
@@ -71,7 +71,7 @@ func (b *bench) jmhFork(path, quota string, costs map[string]spread, folded *spr
 			costs[method] = append(costs[method], spread(r.PrimaryMetric.RawData[0]).median())
 		}
 		if method == "probe" {
-			if err := foldedShare(log, folded); err != nil {
+			if err := events.add(log); err != nil {
 				return err
 			}
 		}
@@ -95,8 +95,14 @@ func readJMH(file string) ([]jmhResult, error) {
 	return results, nil
 }
 
-// foldedShare adds how many percent of a run's events were folded, to show which of the two ways was measured.
-func foldedShare(dir string, folded *spread) error {
+// A fate is what became of the events of several runs: it shows which of the two ways was measured.
+type fate struct {
+	folded  spread // %
+	dropped spread // per million
+}
+
+// add adds the fate of one run's events.
+func (f *fate) add(dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "events-*.jiffy"))
 	if err != nil {
 		return err
@@ -110,10 +116,12 @@ func foldedShare(dir string, folded *spread) error {
 	}
 	defer log.Close()
 	c := log.Counters
-	if c.Dropped > 0 || c.Events == 0 {
-		return fmt.Errorf("%s: %d events, %d dropped", files[0], c.Events, c.Dropped)
+	if c.Events == 0 {
+		return fmt.Errorf("%s holds no events", files[0])
 	}
-	*folded = append(*folded, 100*float64(c.Folded)/float64(c.Events))
+	events := float64(c.Events + c.Dropped)
+	f.folded = append(f.folded, 100*float64(c.Folded)/events)
+	f.dropped = append(f.dropped, 1e6*float64(c.Dropped)/events)
 	return nil
 }
 

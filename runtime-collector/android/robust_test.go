@@ -26,9 +26,9 @@ func TestStackOverflow(t *testing.T) {
 				log := r.open(t)
 				log.want(t, 2, 1000, 0)
 				// Near the end of the stack there is no room to record: what is not in the log is counted as dropped, but
-				// for the few calls in each overflow with which not even the probe can be called.
+				// for a few calls in each overflow in which not even the probe can be called.
 				got := log.all(1)
-				if missing := reached - got.calls - log.Counters.Dropped; missing < 0 || missing > 3*50 {
+				if missing := reached - got.calls - log.Counters.Dropped; missing < 0 || missing > 10*50 {
 					t.Errorf("%d recorded and %d dropped of %d calls", got.calls, log.Counters.Dropped, reached)
 				}
 				if got.calls < reached/2 {
@@ -131,16 +131,19 @@ func TestEnvironmentIsReadWhereThereIsNoProperty(t *testing.T) {
 }
 
 func TestHotPathAllocatesNothing(t *testing.T) {
-	r := run{program: "Allocation", options: []string{"-Djiffy.buffer=16m"}}.start(t).mustSucceed(t)
-	bytes, err := strconv.ParseInt(strings.TrimSpace(r.stdout), 10, 64)
-	if err != nil {
-		t.Fatal(err)
+	for _, options := range [][]string{nil, {"-Djiffy.quota=0"}} {
+		t.Run(fmt.Sprint(options), func(t *testing.T) {
+			r := run{program: "Allocation", options: options}.start(t).mustSucceed(t)
+			if got := strings.TrimSpace(r.stdout); got != "0" {
+				t.Errorf("%s bytes allocated in 200,000 calls", got)
+			}
+			log := r.open(t)
+			log.wantNothingLost(t)
+			if got := log.Counters.Events; got != 1200000 {
+				t.Errorf("%d events", got)
+			}
+		})
 	}
-	// New blocks count too, as long as the writer has not given old ones back; a million events would be 16 MB.
-	if perEvent := float64(bytes) / 1e6; perEvent > 8 {
-		t.Errorf("%g bytes allocated for each event", perEvent)
-	}
-	r.open(t).wantNothingLost(t)
 }
 
 func TestEveryProcessWritesItsOwnLog(t *testing.T) {
@@ -238,6 +241,7 @@ func TestEndsOfProcesses(t *testing.T) {
 		{"exit", 7, map[uint64]int64{1: 1}, "shutdown"},
 		{"exit elsewhere", 7, map[uint64]int64{1: 1}, "shutdown"},
 		{"hook", 0, map[uint64]int64{1: 1, 2: 100}, "shutdown"},
+		{"late hook", 0, map[uint64]int64{1: 1, 2: 100}, "shutdown"},
 		{"halt", 7, map[uint64]int64{1: 1}, ""},
 		{"interrupting all", 0, map[uint64]int64{1: 11}, "shutdown"},
 	}
@@ -284,7 +288,7 @@ func TestThreadsThatEnd(t *testing.T) {
 				t.Errorf("%d threads counted", log.Counters.Threads)
 			}
 			// Blocks of threads that have ended are used again.
-			if log.Counters.Blocks > test.threads {
+			if log.Counters.Blocks >= test.threads {
 				t.Errorf("%d blocks for threads that live one after the other", log.Counters.Blocks)
 			}
 		})
@@ -317,20 +321,13 @@ func TestOddTimesAndOutcomes(t *testing.T) {
 func TestThreadsAreFound(t *testing.T) {
 	t.Parallel()
 	eachRelease(t, func(t *testing.T, j jdk) {
-		r := run{jdk: j, program: "Names"}.start(t).mustSucceed(t)
-		log := r.open(t)
-		truth := map[int64]int64{}
-		for line := range strings.Lines(r.stdout) {
-			var tid, id int64
-			fmt.Sscan(line, &tid, &id)
-			truth[id] = tid
-		}
+		log, truth := threadsOf(t, j, 0)
 		if len(log.Threads) != len(truth) || len(truth) < 12 {
 			t.Errorf("%d threads in the log, %d there were", len(log.Threads), len(truth))
 		}
 		for _, thread := range log.Threads {
 			if thread.TID != truth[thread.JavaID] || thread.StartTime == 0 {
-				t.Errorf("thread %q (Java id %d): tid %d, start time %d; the tid is %d", thread.Name, thread.JavaID, thread.TID, thread.StartTime, truth[thread.JavaID])
+				t.Errorf("thread %q: tid %d, start time %d; the tid is %d", thread.Name, thread.TID, thread.StartTime, truth[thread.JavaID])
 			}
 		}
 		if main := log.threads("main"); len(main) != 1 || main[0].Flags&eventlog.MainThread == 0 {
@@ -340,6 +337,34 @@ func TestThreadsAreFound(t *testing.T) {
 			t.Errorf("renamed thread: %+v", renamed)
 		}
 	})
+}
+
+// Which of three hundred threads of one name is which may stay open, but is never guessed.
+func TestThreadsAreNotGuessed(t *testing.T) {
+	t.Parallel()
+	eachRelease(t, func(t *testing.T, j jdk) {
+		log, truth := threadsOf(t, j, 300)
+		for _, thread := range log.Threads {
+			if thread.TID != 0 && thread.TID != truth[thread.JavaID] {
+				t.Errorf("thread %q (Java id %d): tid %d; it is %d", thread.Name, thread.JavaID, thread.TID, truth[thread.JavaID])
+			}
+		}
+	})
+}
+
+// threadsOf runs the program Names. The truth is what its threads say: tids by Java thread id.
+func threadsOf(t *testing.T, j jdk, crowd int) (log *recorded, truth map[int64]int64) {
+	t.Helper()
+	r := run{jdk: j, program: "Names", args: []string{fmt.Sprint(crowd)}}.start(t).mustSucceed(t)
+	truth = map[int64]int64{}
+	for line := range strings.Lines(r.stdout) {
+		var tid, id int64
+		if _, err := fmt.Sscan(line, &tid, &id); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		truth[id] = tid
+	}
+	return r.open(t), truth
 }
 
 func TestClockPairings(t *testing.T) {

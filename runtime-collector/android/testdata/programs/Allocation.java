@@ -2,7 +2,7 @@ import com.sun.management.ThreadMXBean;
 import io.github.jiffyperf.runtime.Probes;
 import java.lang.management.ManagementFactory;
 
-/** Prints the bytes that this thread allocated in a million probe pairs, after as many for warming up. */
+/** Prints the bytes that this thread allocated in 200,000 probe pairs, after a million for warming up. */
 public class Allocation {
     static void calls(int n) {
         for (int i = 0; i < n; i++) {
@@ -18,7 +18,7 @@ public class Allocation {
         Thread.sleep(1500);
         threads.getThreadAllocatedBytes(id);
         long before = threads.getThreadAllocatedBytes(id);
-        calls(1000000);
+        calls(200000);
         System.out.println(threads.getThreadAllocatedBytes(id) - before);
     }
 }

@@ -1,6 +1,6 @@
 import io.github.jiffyperf.runtime.Probes;
 
-/** Calls method 1 and ends in the way that the arg says; "hook" calls method 2 from a shutdown hook that takes a while. */
+/** Calls method 1 and ends in the way that the arg says; "hook" calls method 2 from a shutdown hook that takes a while, "late hook" from one that does so last. */
 public class Ends {
     public static void main(String[] args) throws Exception {
         if (args[0].equals("hook")) {
@@ -14,6 +14,22 @@ public class Ends {
                         } catch (InterruptedException e) {
                             return;
                         }
+                    }
+                }
+            });
+        }
+        if (args[0].equals("late hook")) {
+            Runtime.getRuntime().addShutdownHook(new Thread("a late hook") {
+                @Override
+                public void run() {
+                    try {
+                        Thread.sleep(700);
+                        for (int i = 0; i < 100; i++) {
+                            Probes.returned(Probes.now(), 2);
+                        }
+                        Thread.sleep(100);
+                    } catch (InterruptedException e) {
+                        return;
                     }
                 }
             });

@@ -5,7 +5,7 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * Threads of all kinds of names, alive for three seconds, some working and some waiting. Prints for each its tid as procfs shows it
- * to the thread itself, and its Java thread id.
+ * to the thread itself, and its Java thread id. Arg: how many more threads of one name there are.
  */
 public class Names {
     static volatile long sink;
@@ -73,6 +73,9 @@ public class Names {
                 }
             }
         };
+        for (int i = 0; i < Integer.parseInt(args[0]); i++) {
+            start("one of a crowd", 1, new CountDownLatch(1));
+        }
         renamed.start();
         Thread.sleep(100);
         renamed.setName("after");

@@ -1,6 +1,7 @@
+import io.github.jiffyperf.Jiffy;
 import io.github.jiffyperf.runtime.Probes;
 
-/** Dies of uncaught exceptions: one on a thread of its own, one on the main thread. */
+/** Waits until the runtime is ready, if it records, and dies of uncaught exceptions: one on a thread of its own, one on the main thread. */
 public class Uncaught {
     static void fail(String message) {
         long start = Probes.now();
@@ -9,6 +10,11 @@ public class Uncaught {
     }
 
     public static void main(String[] args) throws Exception {
+        Probes.returned(Probes.now(), 2);
+        for (int i = 0; i < 100 && !Jiffy.isRunning(); i++) {
+            Thread.sleep(10);
+        }
+        Thread.sleep(200);
         if (Thread.getDefaultUncaughtExceptionHandler() != null) {
             System.out.println("somebody has set a default handler");
         }

@@ -68,6 +68,9 @@ public final class Probes implements Runnable {
     private static long earlySeen;
     private static long nextStart;
     private static long lost;
+    /** Events lost so near the end of the stack that not even {@link #lost} could be counted up; unsynchronised. */
+    private static long uncounted;
+
     private static long discardedOwn;
 
     /** Whether this instance is the shutdown hook's work and not the writer's. */
@@ -98,7 +101,11 @@ public final class Probes implements Runnable {
         try {
             record(start, now(), id, RETURNED, autoClock());
         } catch (Throwable t) {
-            recordFailed(t);
+            try {
+                recordFailed(t);
+            } catch (Throwable again) {
+                uncounted++;
+            }
         }
     }
 
@@ -106,7 +113,11 @@ public final class Probes implements Runnable {
         try {
             record(start, now(), id, THROWN, autoClock());
         } catch (Throwable t) {
-            recordFailed(t);
+            try {
+                recordFailed(t);
+            } catch (Throwable again) {
+                uncounted++;
+            }
         }
     }
 
@@ -115,7 +126,11 @@ public final class Probes implements Runnable {
         try {
             record(start, now(), id, outcomeOf(result), autoClock());
         } catch (Throwable t) {
-            recordFailed(t);
+            try {
+                recordFailed(t);
+            } catch (Throwable again) {
+                uncounted++;
+            }
         }
     }
 
@@ -125,7 +140,11 @@ public final class Probes implements Runnable {
         try {
             record(start, System.nanoTime(), id, RETURNED, NANO_TIME);
         } catch (Throwable t) {
-            recordFailed(t);
+            try {
+                recordFailed(t);
+            } catch (Throwable again) {
+                uncounted++;
+            }
         }
     }
 
@@ -133,7 +152,11 @@ public final class Probes implements Runnable {
         try {
             record(start, System.nanoTime(), id, THROWN, NANO_TIME);
         } catch (Throwable t) {
-            recordFailed(t);
+            try {
+                recordFailed(t);
+            } catch (Throwable again) {
+                uncounted++;
+            }
         }
     }
 
@@ -141,7 +164,11 @@ public final class Probes implements Runnable {
         try {
             record(start, System.nanoTime(), id, outcomeOf(result), NANO_TIME);
         } catch (Throwable t) {
-            recordFailed(t);
+            try {
+                recordFailed(t);
+            } catch (Throwable again) {
+                uncounted++;
+            }
         }
     }
 
@@ -151,7 +178,11 @@ public final class Probes implements Runnable {
         try {
             record(start, SystemClock.elapsedRealtimeNanos(), id, RETURNED, ELAPSED_REALTIME_NANOS);
         } catch (Throwable t) {
-            recordFailed(t);
+            try {
+                recordFailed(t);
+            } catch (Throwable again) {
+                uncounted++;
+            }
         }
     }
 
@@ -159,7 +190,11 @@ public final class Probes implements Runnable {
         try {
             record(start, SystemClock.elapsedRealtimeNanos(), id, THROWN, ELAPSED_REALTIME_NANOS);
         } catch (Throwable t) {
-            recordFailed(t);
+            try {
+                recordFailed(t);
+            } catch (Throwable again) {
+                uncounted++;
+            }
         }
     }
 
@@ -167,7 +202,11 @@ public final class Probes implements Runnable {
         try {
             record(start, SystemClock.elapsedRealtimeNanos(), id, outcomeOf(result), ELAPSED_REALTIME_NANOS);
         } catch (Throwable t) {
-            recordFailed(t);
+            try {
+                recordFailed(t);
+            } catch (Throwable again) {
+                uncounted++;
+            }
         }
     }
 
@@ -177,7 +216,11 @@ public final class Probes implements Runnable {
         try {
             record(start * MS, SystemClock.elapsedRealtime() * MS, id, RETURNED, ELAPSED_REALTIME);
         } catch (Throwable t) {
-            recordFailed(t);
+            try {
+                recordFailed(t);
+            } catch (Throwable again) {
+                uncounted++;
+            }
         }
     }
 
@@ -185,7 +228,11 @@ public final class Probes implements Runnable {
         try {
             record(start * MS, SystemClock.elapsedRealtime() * MS, id, THROWN, ELAPSED_REALTIME);
         } catch (Throwable t) {
-            recordFailed(t);
+            try {
+                recordFailed(t);
+            } catch (Throwable again) {
+                uncounted++;
+            }
         }
     }
 
@@ -193,7 +240,11 @@ public final class Probes implements Runnable {
         try {
             record(start * MS, SystemClock.elapsedRealtime() * MS, id, outcomeOf(result), ELAPSED_REALTIME);
         } catch (Throwable t) {
-            recordFailed(t);
+            try {
+                recordFailed(t);
+            } catch (Throwable again) {
+                uncounted++;
+            }
         }
     }
 
@@ -249,10 +300,15 @@ public final class Probes implements Runnable {
     }
 
     private static void recordFailed(Throwable t) {
+        boolean noMemory = isOutOfMemory(t);
         countLost();
-        if (t instanceof OutOfMemoryError) {
+        if (noMemory) {
             pauseForMemory();
         }
+    }
+
+    private static boolean isOutOfMemory(Throwable t) {
+        return t instanceof OutOfMemoryError;
     }
 
     /** Every further attempt of a thread to record its first event would have the VM search the heap for memory again. */
@@ -290,13 +346,9 @@ public final class Probes implements Runnable {
         }
     }
 
-    static void countLost() {
-        try {
-            synchronized (Probes.class) {
-                lost++;
-            }
-        } catch (Throwable t) {
-            // Not even the monitor could be had.
+    private static void countLost() {
+        synchronized (Probes.class) {
+            lost++;
         }
     }
 
@@ -444,6 +496,8 @@ public final class Probes implements Runnable {
             export();
             return;
         }
+        // Has the class of the error looked up here, and not where the stack is nearly full.
+        isOutOfMemory(new IllegalStateException());
         while (true) {
             try {
                 Writer.start();
@@ -516,7 +570,7 @@ public final class Probes implements Runnable {
 
     static long lost() {
         synchronized (Probes.class) {
-            return lost;
+            return lost + uncounted;
         }
     }
 

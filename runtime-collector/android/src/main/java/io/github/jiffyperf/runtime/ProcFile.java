@@ -45,11 +45,21 @@ final class ProcFile {
     /** Field 1, ns on a CPU, of a schedstat file; -1 if it can't be read. */
     static long cpuNanos(String schedstatPath) {
         try {
-            String text = read(schedstatPath);
-            return Long.parseLong(text.substring(0, text.indexOf(' ')));
+            return firstNumber(read(schedstatPath));
         } catch (IOException e) {
             return -1;
-        } catch (RuntimeException e) {
+        }
+    }
+
+    /** The number that the text starts with, up to a blank; -1 if there is none. */
+    static long firstNumber(String text) {
+        int blank = text.indexOf(' ');
+        if (blank <= 0) {
+            return -1;
+        }
+        try {
+            return Long.parseLong(text.substring(0, blank));
+        } catch (NumberFormatException e) {
             return -1;
         }
     }

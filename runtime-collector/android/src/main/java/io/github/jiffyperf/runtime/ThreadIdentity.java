@@ -19,6 +19,8 @@ final class ThreadIdentity {
     String name;
     /** Kernel thread id; 0 not known (yet). On Android the thread itself sets it, elsewhere the writer. */
     volatile long tid;
+    /** What the tid may be, as long as one look alone leaves a doubt. */
+    long suspectedTid;
     /** Start of the kernel thread, ticks since boot; 0 not known. */
     long startTime;
     /** Counts what has become known: the log is told again whenever it moves. */

@@ -25,6 +25,7 @@ final class ThreadIds {
     private final Host host;
     private final Map<Long, ThreadIdentity> claimed = new HashMap<Long, ThreadIdentity>();
     private ThreadCpu cpu;
+    private boolean unsure;
 
     ThreadIds(Host host) {
         this.host = host;
@@ -33,6 +34,7 @@ final class ThreadIds {
     /** Fills in tid and start time of those threads for which they can be told. */
     void resolve(ThreadBuffer[] live) {
         List<ThreadIdentity> wanted = wanted(live);
+        unsure = false;
         if (wanted.isEmpty()) {
             return;
         }
@@ -50,8 +52,29 @@ final class ThreadIds {
             cpu = new ThreadCpu();
         }
         List<Task> tasks = unclaimedTasks();
-        for (ThreadIdentity t : wanted) {
-            resolve(t, tasks);
+        long[] used = new long[wanted.size()];
+        if (cpu.available()) {
+            readCpuTimes(wanted, used, tasks);
+        }
+        for (int i = 0; i < used.length; i++) {
+            resolve(wanted.get(i), used[i], tasks);
+        }
+    }
+
+    /** Whether another look soon is likely to tell more. */
+    boolean isUnsure() {
+        return unsure;
+    }
+
+    private void readCpuTimes(List<ThreadIdentity> wanted, long[] used, List<Task> tasks) {
+        for (Task task : tasks) {
+            task.readBefore();
+        }
+        for (int i = 0; i < used.length; i++) {
+            used[i] = cpu.nanos(wanted.get(i).javaId);
+        }
+        for (Task task : tasks) {
+            task.readAfter();
         }
     }
 
@@ -92,7 +115,7 @@ final class ThreadIds {
         return tasks;
     }
 
-    private void resolve(ThreadIdentity t, List<Task> tasks) {
+    private void resolve(ThreadIdentity t, long used, List<Task> tasks) {
         List<Task> named = new ArrayList<Task>();
         List<String> comms = comms(t);
         for (Task task : tasks) {
@@ -100,7 +123,7 @@ final class ThreadIds {
                 named.add(task);
             }
         }
-        Task found = cpu.available() ? byCpuTime(t, named, tasks) : named.size() == 1 ? named.get(0) : null;
+        Task found = cpu.available() ? byCpuTime(t, used, named, tasks) : named.size() == 1 ? named.get(0) : null;
         // Had the thread ended meanwhile, its tid could be another's by now.
         if (found == null || t.live() == null) {
             return;
@@ -113,36 +136,43 @@ final class ThreadIds {
         }
     }
 
-    /** Among the tasks of the right name if there are any; a thread that was renamed by another one has kept its first name. */
-    private Task byCpuTime(ThreadIdentity t, List<Task> named, List<Task> all) {
-        boolean byName = !named.isEmpty();
-        List<Task> candidates = byName ? named : all;
-        for (Task task : candidates) {
-            task.before = ProcFile.cpuNanos(task.path("schedstat"));
-        }
-        long used = cpu.nanos(t.javaId);
+    /**
+     * Among the tasks of the right name if there are any; a thread that was renamed by another one has kept its first name. The time of a
+     * task that slept all the while must be the thread's to the nanosecond. One that ran is only known to lie between two readings: it must be
+     * the only such task of the process, or the only one of its name twice.
+     */
+    private Task byCpuTime(ThreadIdentity t, long used, List<Task> named, List<Task> all) {
         if (used < 0) {
             return null;
         }
-        Task exact = null;
-        Task possible = null;
-        int exactCount = 0;
-        int possibleCount = 0;
-        for (Task task : candidates) {
-            long after = ProcFile.cpuNanos(task.path("schedstat"));
-            if (used == task.before && used == after) {
-                exact = task;
-                exactCount++;
-            }
-            if (task.before <= used && used <= after + TICK_NS) {
-                possible = task;
-                possibleCount++;
+        boolean byName = !named.isEmpty();
+        Task found = onlyPossible(used, byName ? named : all);
+        if (found == null) {
+            unsure |= byName;
+            return null;
+        }
+        if (!found.ran()) {
+            return byName || used >= FINGERPRINT_NS ? found : null;
+        }
+        if (byName && (found.tid == t.suspectedTid || found == onlyPossible(used, all))) {
+            return found;
+        }
+        t.suspectedTid = byName ? found.tid : 0;
+        unsure |= byName;
+        return null;
+    }
+
+    private static Task onlyPossible(long used, List<Task> tasks) {
+        Task found = null;
+        for (Task task : tasks) {
+            if (task.mayHaveUsed(used)) {
+                if (found != null) {
+                    return null;
+                }
+                found = task;
             }
         }
-        if (exactCount == 1 && used >= FINGERPRINT_NS) {
-            return exact;
-        }
-        return byName && possibleCount == 1 ? possible : null;
+        return found;
     }
 
     /** What the kernel may call the thread: HotSpot hands on the name's first 15 bytes, later versions its first 7 and last 6. */
@@ -179,8 +209,10 @@ final class ThreadIds {
     private static final class Task {
         final long tid;
         final String comm;
-        /** CPU time, ns, before the JVM was asked for a thread's. */
-        long before;
+        // schedstat before and after the JVM was asked for threads' times, and whether the task was running then.
+        private String before = "";
+        private String after = "";
+        private boolean running;
 
         private Task(long tid, String comm) {
             this.tid = tid;
@@ -198,6 +230,46 @@ final class ThreadIds {
         static String comm(String path) throws IOException {
             String line = ProcFile.read(path);
             return line.endsWith("\n") ? line.substring(0, line.length() - 1) : line;
+        }
+
+        void readBefore() {
+            before = schedstat();
+        }
+
+        /** First the state: of a task that is not running, schedstat is up to date. */
+        void readAfter() {
+            running = isRunning();
+            after = schedstat();
+        }
+
+        private String schedstat() {
+            try {
+                return ProcFile.read(path("schedstat"));
+            } catch (IOException e) {
+                return "";
+            }
+        }
+
+        private boolean isRunning() {
+            try {
+                String stat = ProcFile.read(path("stat"));
+                return stat.startsWith("R", stat.lastIndexOf(')') + 2);
+            } catch (IOException e) {
+                return false;
+            }
+        }
+
+        boolean ran() {
+            return running || !before.equals(after);
+        }
+
+        boolean mayHaveUsed(long ns) {
+            long from = ProcFile.firstNumber(before);
+            long to = ProcFile.firstNumber(after);
+            if (from < 0 || to < 0) {
+                return false;
+            }
+            return ran() ? from <= ns && ns <= to + TICK_NS : ns == to;
         }
 
         String path(String file) {

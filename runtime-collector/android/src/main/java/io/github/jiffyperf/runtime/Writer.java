@@ -17,8 +17,12 @@ final class Writer {
     /** Between drains while the VM shuts down: hooks that end after jiffy's are recorded too. */
     private static final long CLOSING_INTERVAL_NS = 2000000L;
 
+    /** Snapshots so large that writing them takes long are written less often: this many times as long passes in between. */
+    private static final long SNAPSHOT_SHARE = 20;
     /** At least, between looking for kernel thread ids when threads start. */
     private static final long IDENTIFY_INTERVAL_NS = 20000000L;
+    /** The same as a multiple of the time it took. */
+    private static final long IDENTIFY_SHARE = 10;
 
     private final Recorder recorder;
     private final Settings settings;
@@ -43,6 +47,7 @@ final class Writer {
     /** Calibrations that the log does not hold yet. */
     private final List<PropertyText> costs = new ArrayList<PropertyText>();
     private volatile long calls;
+    private long nextSnapshot = System.nanoTime();
     private int knownThreads;
     private long nextIdentify = System.nanoTime();
 
@@ -92,7 +97,7 @@ final class Writer {
             try {
                 if (System.nanoTime() - next >= 0) {
                     next = System.nanoTime() + (closing ? CLOSING_INTERVAL_NS : INTERVAL_NS);
-                    drainAll();
+                    drainAll(closing || System.nanoTime() - nextSnapshot >= 0);
                 } else {
                     drainFullBlocks();
                     identifyNewThreads();
@@ -105,8 +110,7 @@ final class Writer {
                 if (closing) {
                     next = Math.min(next, System.nanoTime() + CLOSING_INTERVAL_NS);
                 }
-                boolean newThreads = recorder.registry.count() != knownThreads;
-                sleepUntil(newThreads && nextIdentify - next < 0 ? nextIdentify : next);
+                sleepUntil(wantsToIdentify() && nextIdentify - next < 0 ? nextIdentify : next);
             } catch (Throwable t) {
                 recover(t);
             }
@@ -154,8 +158,12 @@ final class Writer {
 
     // ---- draining
 
-    /** Writes, or folds, all that is published; false if not all of it could be written. */
+    /** Writes, or folds, all that is published, with a snapshot of what is folded; false if it could not all be written. */
     boolean drainAll() {
+        return drainAll(true);
+    }
+
+    private boolean drainAll(boolean snapshot) {
         long started = Probes.now();
         clocks.refine();
         openLog();
@@ -168,7 +176,7 @@ final class Writer {
             exactUntil = started;
         }
         identifyThreads();
-        return finishDrain();
+        return finishDrain(snapshot);
     }
 
     /** Takes what producers have finished with, soon enough that they need not go on to more memory. */
@@ -205,11 +213,26 @@ final class Writer {
         }
     }
 
+    private boolean wantsToIdentify() {
+        return recorder.registry.count() != knownThreads || threadIds.isUnsure();
+    }
+
     private void identifyNewThreads() {
         long now = System.nanoTime();
-        if (recorder.registry.count() != knownThreads && now - nextIdentify >= 0) {
-            nextIdentify = now + IDENTIFY_INTERVAL_NS;
+        if (wantsToIdentify() && now - nextIdentify >= 0) {
             identifyThreads();
+            drainEnded();
+            long taken = System.nanoTime() - now;
+            nextIdentify = System.nanoTime() + Math.max(IDENTIFY_INTERVAL_NS, IDENTIFY_SHARE * taken);
+        }
+    }
+
+    /** Where threads come and go in numbers, the memory of those that went is needed before the second is over. */
+    private void drainEnded() {
+        for (ThreadBuffer b : recorder.registry.live()) {
+            if (!b.identity.isStripe() && b.identity.live() == null) {
+                drain(b);
+            }
         }
     }
 
@@ -279,7 +302,7 @@ final class Writer {
     }
 
     /** Writes what belongs to no single thread. */
-    private boolean finishDrain() {
+    private boolean finishDrain(boolean snapshot) {
         if (log == null) {
             return false;
         }
@@ -300,7 +323,7 @@ final class Writer {
                 counters.written();
             }
             if (recorder.phase() == Recorder.FOLDED) {
-                finishFolded(current);
+                finishFolded(current, snapshot);
             }
             return true;
         } catch (IOException e) {
@@ -309,14 +332,18 @@ final class Writer {
         }
     }
 
-    private void finishFolded(PropertyText current) throws IOException {
+    private void finishFolded(PropertyText current, boolean snapshot) throws IOException {
         if (!phaseWritten) {
             PropertyText phase = new PropertyText().put("exact_until_ns", exactUntil).put("reason", recorder.foldReason());
             log.properties(ChunkFile.PHASE, Probes.autoClock(), ChunkFile.NO_THREAD, phase);
             phaseWritten = true;
         }
         foldedLog.writeCrossings(log);
-        foldedLog.write(log, current);
+        if (snapshot) {
+            long started = System.nanoTime();
+            foldedLog.write(log, current);
+            nextSnapshot = System.nanoTime() + SNAPSHOT_SHARE * (System.nanoTime() - started);
+        }
     }
 
     // ---- the log
