@@ -34,6 +34,7 @@ final class OpenCalls {
         PropertyText text = new PropertyText()
                 .put("taken_ns", taken)
                 .put("java_id", ThreadIdentity.javaId(t))
+                .put("name", t.getName())
                 .put("state", t.getState().name())
                 .put("depth", frames.length);
         for (int i = 0; i < frames.length && i < MAX_FRAMES && text.length() < MAX_CHARS; i++) {
