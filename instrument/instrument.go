@@ -35,6 +35,10 @@ type Options struct {
 	Mapping     string // also write the probe map to this file, if set
 	Report      string // write a CSV row for each method to this file, if set
 
+	// Changed is a file that lists what changed in the inputs since Output, a directory, was made; only that is read then. See
+	// docs/instrument.md for its lines. "" if everything is to be read.
+	Changed string
+
 	// Runtime are the class files of the runtime. They are needed if the inputs are a part of the Java library, and to be added.
 	Runtime []archive.File
 	// AddRuntime says that the runtime's classes are to be added to the output.
@@ -52,6 +56,9 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 		return nil, err
 	}
 	defer in.Close()
+	if o.Changed != "" && archive.JarName(o.Output) {
+		return nil, fmt.Errorf("output %s: only a directory can be brought up to date with a list of changes", o.Output)
+	}
 	modules, err := findModules(in)
 	if err != nil {
 		return nil, err
@@ -74,6 +81,15 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	if j.hot, err = hotClasses(in, o.Runtime); err != nil {
 		return nil, err
 	}
+	var keep func(*archive.Entry) (class, bool, bool)
+	if o.Changed != "" {
+		if j.full, err = j.openEarlier(); err != nil {
+			return nil, err
+		}
+		if j.earlier != nil {
+			keep = j.keep
+		}
+	}
 	defer j.abortFiles()
 	if err := j.createFiles(); err != nil {
 		return nil, err
@@ -83,6 +99,7 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 		Workers:      o.Workers,
 		Compression:  o.Compression,
 		NewRewriter:  j.newRewriter,
+		Keep:         keep,
 		Added:        j.added,
 		BeforeCommit: j.beforeCommit,
 		Progress:     o.Progress,
@@ -101,6 +118,8 @@ type job struct {
 	entries     map[string]bool // names of all entries of the inputs
 	runtimeLeft bool            // the inputs have a runtime already, which stays
 	hot         hotSet
+	earlier     *earlier // nil if everything is read
+	full        string   // why, although there is a list of changes
 
 	files      []file // beside the output
 	probeMap   []byte
@@ -109,11 +128,14 @@ type job struct {
 
 // class is what happened to one class.
 type class struct {
+	entry   *archive.Entry
+	kept    bool   // it is as it was in the earlier output, and was not read
 	place   string // for messages
 	name    string // binary name; "" if it could not be read
 	matched bool
 	changed bool
 	probes  []mapping.Row
+	rows    []int // the numbers of the probes in the map
 	skipped []probe.Skip
 	sizes   []methodSize // only with Options.Report
 	dropped int          // attributes that nobody here understands
@@ -131,6 +153,9 @@ func (j *job) added(classes []class) ([]archive.File, error) {
 	if name := mapping.FileName(hash); !j.entries[name] { // the hash says that a map of this name has the same content
 		files = append(files, archive.File{Name: name, Content: j.probeMap})
 	}
+	if !archive.JarName(j.options.Output) {
+		files = append(files, j.record(classes, hash))
+	}
 	return files, nil
 }
 
@@ -146,10 +171,10 @@ func entryNames(in *archive.Inputs) map[string]bool {
 	return names
 }
 
-// rows returns the rows of the probe map: the options, then the probes in the order of the inputs, each once.
-func (j *job) rows(classes []class) []mapping.Row {
+// optionRows returns the rows of the probe map that say what the build was made with.
+func (j *job) optionRows() []mapping.Row {
 	o := &j.options
-	rows := []mapping.Row{
+	return []mapping.Row{
 		mapping.Option("jiffy_version", o.Version),
 		mapping.Option("probes", "methods"),
 		mapping.Option("clock", o.Clock.String()),
@@ -158,19 +183,30 @@ func (j *job) rows(classes []class) []mapping.Row {
 		mapping.Option("huge", fmt.Sprint(o.Huge)),
 		mapping.Option("skip_trivial", fmt.Sprint(o.SkipTrivial)),
 	}
+}
+
+// rows returns the rows of the probe map: the options, then the probes in the order of the inputs, each once. The classes get the numbers
+// of theirs.
+func (j *job) rows(classes []class) []mapping.Row {
+	rows := j.optionRows()
+	options := len(rows)
 	at := make(map[uint64]int)
 	for i := range classes {
-		for _, r := range classes[i].probes {
+		c := &classes[i]
+		c.rows = make([]int, 0, len(c.probes))
+		for _, r := range c.probes {
 			first, seen := at[r.ID]
 			switch {
 			case !seen:
 				at[r.ID] = len(rows)
 			case rows[first] == r:
+				c.rows = append(c.rows, first-options)
 				continue
 			case !rows[first].SameProbe(r):
 				j.collisions = append(j.collisions, fmt.Sprintf("%s and %s have the same probe id; another --id-salt tells them apart",
 					rows[first].Name(), r.Name()))
 			}
+			c.rows = append(c.rows, len(rows)-options)
 			rows = append(rows, r)
 		}
 	}
@@ -259,12 +295,12 @@ func (w *rewriter) Rewrite(e *archive.Entry, in []byte) (out []byte, c class) {
 		// be in any state.
 		if p := recover(); p != nil {
 			w.instrumenter = w.job.newInstrumenter()
-			out, c = nil, class{place: e.Place(), err: fmt.Errorf("internal error, please report it: %v", p)}
+			out, c = nil, class{entry: e, place: e.Place(), err: fmt.Errorf("internal error, please report it: %v", p)}
 		}
 	}()
 	r, err := w.instrumenter.Class(in)
 	c = class{
-		place: e.Place(), name: r.Class, matched: r.Matched, changed: r.Changed,
+		entry: e, place: e.Place(), name: r.Class, matched: r.Matched, changed: r.Changed,
 		probes: r.Probes, skipped: r.Skipped, dropped: r.Dropped, err: err,
 	}
 	if w.job.hot.has(r.Class) {
@@ -286,7 +322,7 @@ func (w *rewriter) Rewrite(e *archive.Entry, in []byte) (out []byte, c class) {
 }
 
 func (w *rewriter) Unreadable(e *archive.Entry, err error) class {
-	return class{place: e.Place(), err: err}
+	return class{entry: e, place: e.Place(), err: err}
 }
 
 // sortedByCount returns the keys of m, the most frequent first.

@@ -21,10 +21,11 @@ import (
 // instrumentFlags are the flags of `jiffy instrument`: those that the configuration file has, too, and the others.
 type instrumentFlags struct {
 	rules.Config
-	file   string // the configuration
-	output string
-	verify bool
-	quiet  bool
+	file    string // the configuration
+	output  string
+	changed string
+	verify  bool
+	quiet   bool
 }
 
 func newInstrumentCommand() *cobra.Command {
@@ -66,6 +67,7 @@ com.acme.Foo#bar, com.acme.Foo#bar(I)V, **#on*. Without --include everything mat
 	f.StringVar(&flags.Compression, "compression", "keep", "`MODE` of changed classes in a jar: keep (as they were), store, deflate")
 	f.StringVar(&flags.Mapping, "mapping", "", "also write the probe map to `FILE`")
 	f.StringVar(&flags.Report, "report", "", "write a CSV row for each method to `FILE`: what was done, or why not, and its size")
+	f.StringVar(&flags.changed, "changed", "", "read only what `FILE` lists: lines \"added PATH\", \"modified PATH\", \"removed PATH\"; OUT is a directory")
 	f.IntVarP(&flags.Jobs, "jobs", "j", 0, "work on `N` classes at a time (default one for each CPU)")
 	f.BoolVarP(&flags.quiet, "quiet", "q", false, "print nothing but warnings and errors")
 	return cmd
@@ -109,13 +111,15 @@ func take[T any](to *T, value T, keep bool) {
 func (f *instrumentFlags) options(inputs []string) (o instrument.Options, err error) {
 	o = instrument.Options{
 		Inputs: inputs, Output: f.output, Salt: f.IDSalt, Huge: f.Huge, SkipTrivial: f.SkipTrivial, Verify: f.verify,
-		Workers: f.Jobs, Mapping: f.Mapping, Report: f.Report, Version: programVersion(),
+		Workers: f.Jobs, Mapping: f.Mapping, Report: f.Report, Changed: f.changed, Version: programVersion(),
 	}
 	switch {
 	case len(inputs) == 0:
 		return o, errors.New("no inputs: name a jar, a directory or a class")
 	case f.output == "":
 		return o, errors.New("no output: say -o OUT, a jar or a directory")
+	case f.changed != "" && archive.JarName(f.output):
+		return o, fmt.Errorf("--changed needs a directory as output, and %s is a jar", f.output)
 	case f.Jobs < 0:
 		return o, fmt.Errorf("-j %d is less than one", f.Jobs)
 	}
