@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jiffyperf/jiffy/instrument/archive"
 	"github.com/jiffyperf/jiffy/instrument/mapping"
@@ -137,9 +138,9 @@ type class struct {
 	probes  []mapping.Row
 	rows    []int // the numbers of the probes in the map
 	skipped []probe.Skip
-	sizes   []methodSize // only with Options.Report
-	dropped int          // attributes that nobody here understands
-	err     error        // why it can't be read
+	detail  *detail // only with Options.Report, of classes that match
+	dropped int     // attributes that nobody here understands
+	err     error   // why it can't be read
 }
 
 // added returns the files to add to the output: the runtime, then the probe map.
@@ -278,7 +279,7 @@ func (j *job) newInstrumenter() *probe.Instrumenter {
 	o := &j.options
 	return probe.New(probe.Options{
 		Clock: o.Clock, Exits: o.Exits, Salt: o.Salt, Huge: o.Huge, SkipTrivial: o.SkipTrivial, Verify: o.Verify,
-		Match: matcher{o.Rules, j.hot},
+		Detail: o.Report != "", Match: matcher{o.Rules, j.hot},
 	})
 }
 
@@ -286,7 +287,6 @@ func (j *job) newInstrumenter() *probe.Instrumenter {
 type rewriter struct {
 	job          *job
 	instrumenter *probe.Instrumenter
-	sizes        sizer
 }
 
 func (w *rewriter) Rewrite(e *archive.Entry, in []byte) (out []byte, c class) {
@@ -298,6 +298,7 @@ func (w *rewriter) Rewrite(e *archive.Entry, in []byte) (out []byte, c class) {
 			out, c = nil, class{entry: e, place: e.Place(), err: fmt.Errorf("internal error, please report it: %v", p)}
 		}
 	}()
+	start := time.Now()
 	r, err := w.instrumenter.Class(in)
 	c = class{
 		entry: e, place: e.Place(), name: r.Class, matched: r.Matched, changed: r.Changed,
@@ -306,17 +307,14 @@ func (w *rewriter) Rewrite(e *archive.Entry, in []byte) (out []byte, c class) {
 	if w.job.hot.has(r.Class) {
 		c.skipped = []probe.Skip{{Reason: reasonHot}}
 	}
+	if w.job.options.Report != "" && err == nil && (r.Matched || len(c.skipped) > 0) {
+		c.detail = &detail{methods: r.Methods, before: len(in), after: len(in), spent: time.Since(start)}
+		if r.Changed {
+			c.detail.after = len(r.Out)
+		}
+	}
 	if err == nil && isModuleInfo(e.Name) && w.job.options.AddRuntime {
 		return withoutModulePackages(in), c
-	}
-	if err != nil || !r.Changed {
-		if r.Matched && w.job.options.Report != "" {
-			c.sizes = w.sizes.of(in, in)
-		}
-		return nil, c
-	}
-	if w.job.options.Report != "" {
-		c.sizes = w.sizes.of(in, r.Out)
 	}
 	return r.Out, c
 }

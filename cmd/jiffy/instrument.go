@@ -66,7 +66,7 @@ com.acme.Foo#bar, com.acme.Foo#bar(I)V, **#on*. Without --include everything mat
 	f.BoolVar(&flags.Runtime, "runtime", false, "add the runtime's classes to OUT, so that it runs by itself")
 	f.StringVar(&flags.Compression, "compression", "keep", "`MODE` of changed classes in a jar: keep (as they were), store, deflate")
 	f.StringVar(&flags.Mapping, "mapping", "", "also write the probe map to `FILE`")
-	f.StringVar(&flags.Report, "report", "", "write a CSV row for each method to `FILE`: what was done, or why not, and its size")
+	f.StringVar(&flags.Report, "report", "", "write a CSV row for each class and method to `FILE`: what was inserted, or why not, sizes, time")
 	f.StringVar(&flags.changed, "changed", "", "read only what `FILE` lists: lines \"added PATH\", \"modified PATH\", \"removed PATH\"; OUT is a directory")
 	f.IntVarP(&flags.Jobs, "jobs", "j", 0, "work on `N` classes at a time (default one for each CPU)")
 	f.BoolVarP(&flags.quiet, "quiet", "q", false, "print nothing but warnings and errors")
