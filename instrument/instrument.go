@@ -119,6 +119,7 @@ type job struct {
 	entries     map[string]bool // names of all entries of the inputs
 	runtimeLeft bool            // the inputs have a runtime already, which stays
 	hot         hotSet
+	explains    bool     // Explain needs details of methods
 	earlier     *earlier // nil if everything is read
 	full        string   // why, although there is a list of changes
 
@@ -279,7 +280,7 @@ func (j *job) newInstrumenter() *probe.Instrumenter {
 	o := &j.options
 	return probe.New(probe.Options{
 		Clock: o.Clock, Exits: o.Exits, Salt: o.Salt, Huge: o.Huge, SkipTrivial: o.SkipTrivial, Verify: o.Verify,
-		Detail: o.Report != "", Match: matcher{o.Rules, j.hot},
+		Detail: o.Report != "" || j.explains, Match: matcher{o.Rules, j.hot},
 	})
 }
 

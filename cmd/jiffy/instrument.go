@@ -24,6 +24,7 @@ type instrumentFlags struct {
 	file    string // the configuration
 	output  string
 	changed string
+	explain string
 	verify  bool
 	quiet   bool
 }
@@ -68,6 +69,7 @@ com.acme.Foo#bar, com.acme.Foo#bar(I)V, **#on*. Without --include everything mat
 	f.StringVar(&flags.Mapping, "mapping", "", "also write the probe map to `FILE`")
 	f.StringVar(&flags.Report, "report", "", "write a CSV row for each class and method to `FILE`: what was inserted, or why not, sizes, time")
 	f.StringVar(&flags.changed, "changed", "", "read only what `FILE` lists: lines \"added PATH\", \"modified PATH\", \"removed PATH\"; OUT is a directory")
+	f.StringVar(&flags.explain, "explain", "", "write no output, but show `CLASS#METHOD` before and after side by side, or why it is left alone")
 	f.IntVarP(&flags.Jobs, "jobs", "j", 0, "work on `N` classes at a time (default one for each CPU)")
 	f.BoolVarP(&flags.quiet, "quiet", "q", false, "print nothing but warnings and errors")
 	return cmd
@@ -116,7 +118,7 @@ func (f *instrumentFlags) options(inputs []string) (o instrument.Options, err er
 	switch {
 	case len(inputs) == 0:
 		return o, errors.New("no inputs: name a jar, a directory or a class")
-	case f.output == "":
+	case f.output == "" && f.explain == "":
 		return o, errors.New("no output: say -o OUT, a jar or a directory")
 	case f.changed != "" && archive.JarName(f.output):
 		return o, fmt.Errorf("--changed needs a directory as output, and %s is a jar", f.output)
@@ -150,6 +152,9 @@ func (f *instrumentFlags) run(cmd *cobra.Command, inputs []string) error {
 	if o.Runtime, err = runtimeFiles(); err != nil && f.Runtime {
 		return fmt.Errorf("--runtime: %w", err)
 	}
+	if f.explain != "" {
+		return f.explainMethod(cmd, o)
+	}
 	bar := newProgress(os.Stderr, "instrumenting", f.quiet)
 	o.Progress = bar.set
 	start := time.Now()
@@ -163,6 +168,18 @@ func (f *instrumentFlags) run(cmd *cobra.Command, inputs []string) error {
 		return nil
 	}
 	return summary.Write(cmd.OutOrStdout(), time.Since(start).Seconds())
+}
+
+// explainMethod is --explain.
+func (f *instrumentFlags) explainMethod(cmd *cobra.Command, o instrument.Options) error {
+	p, err := rules.Parse(f.explain)
+	if err != nil {
+		return usageError(fmt.Errorf("--explain: %w", err))
+	}
+	if !p.OfMethods() {
+		return usageError(fmt.Errorf("--explain %s: name a method, as in com.acme.Foo#bar", p))
+	}
+	return instrument.Explain(cmd.Context(), o, p, cmd.OutOrStdout())
 }
 
 // maxListed is how many damaged classes are listed one by one.

@@ -22,6 +22,9 @@ type Rewriter struct {
 	Dropped int
 }
 
+// Handled reports whether the last body got the plan's handler. It doesn't where there is nothing left to cover.
+func (r *Rewriter) Handled() bool { return len(r.covered) > 0 }
+
 // framesSince is the first class-file version with StackMapTable (JVMS §4.10).
 const framesSince = 50
 

@@ -35,7 +35,7 @@ func (in *Instrumenter) detailed(m *classfile.Member, res *Result) {
 	if len(res.Skipped) > skipped {
 		d.Reason, d.Detail = res.Skipped[skipped].Reason, res.Skipped[skipped].Detail
 	} else {
-		d.Inserted, d.After = inserted(&in.plan), sizeOf(in.bodies[body:])
+		d.Inserted, d.After = inserted(&in.plan, in.rewriter.Handled()), sizeOf(in.bodies[body:])
 	}
 	res.Methods = append(res.Methods, d)
 }
@@ -48,8 +48,8 @@ func sizeOf(attribute []byte) int {
 	return int(binary.BigEndian.Uint32(attribute[10:]))
 }
 
-// inserted describes a plan: "entry, 2 returns, handler".
-func inserted(plan *code.Plan) string {
+// inserted describes a plan that was applied: "entry, 2 returns, handler".
+func inserted(plan *code.Plan, handled bool) string {
 	var parts []string
 	returns := 0
 	for i := range plan.Edits {
@@ -66,7 +66,7 @@ func inserted(plan *code.Plan) string {
 	default:
 		parts = append(parts, strconv.Itoa(returns)+" returns")
 	}
-	if plan.Handler != nil {
+	if handled {
 		parts = append(parts, "handler")
 	}
 	return strings.Join(parts, ", ")
