@@ -35,7 +35,7 @@ func (in *Instrumenter) detailed(m *classfile.Member, res *Result) {
 	if len(res.Skipped) > skipped {
 		d.Reason, d.Detail = res.Skipped[skipped].Reason, res.Skipped[skipped].Detail
 	} else {
-		d.Inserted, d.After = inserted(&in.plan, in.rewriter.Handled()), sizeOf(in.bodies[body:])
+		d.Inserted, d.After = inserted(&in.plan, in.rewriter.Handlers() > 0), sizeOf(in.bodies[body:])
 	}
 	res.Methods = append(res.Methods, d)
 }

@@ -91,7 +91,6 @@ type Instrumenter struct {
 	body     code.Body
 	rewriter code.Rewriter
 	plan     code.Plan
-	handler  code.Handler
 	flow     code.Flow
 	ranges   []code.Range // that the handler covers
 	refs     refs
