@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jiffyperf/jiffy/instrument/archive"
 	"github.com/jiffyperf/jiffy/instrument/mapping"
@@ -35,6 +36,10 @@ type Options struct {
 	Mapping     string // also write the probe map to this file, if set
 	Report      string // write a CSV row for each method to this file, if set
 
+	// Changed is a file that lists what changed in the inputs since Output, a directory, was made; only that is read then. See
+	// docs/instrument.md for its lines. "" if everything is to be read.
+	Changed string
+
 	// Runtime are the class files of the runtime. They are needed if the inputs are a part of the Java library, and to be added.
 	Runtime []archive.File
 	// AddRuntime says that the runtime's classes are to be added to the output.
@@ -52,6 +57,9 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 		return nil, err
 	}
 	defer in.Close()
+	if o.Changed != "" && archive.JarName(o.Output) {
+		return nil, fmt.Errorf("output %s: only a directory can be brought up to date with a list of changes", o.Output)
+	}
 	modules, err := findModules(in)
 	if err != nil {
 		return nil, err
@@ -74,6 +82,15 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	if j.hot, err = hotClasses(in, o.Runtime); err != nil {
 		return nil, err
 	}
+	var keep func(*archive.Entry) (class, bool, bool)
+	if o.Changed != "" {
+		if j.full, err = j.openEarlier(); err != nil {
+			return nil, err
+		}
+		if j.earlier != nil {
+			keep = j.keep
+		}
+	}
 	defer j.abortFiles()
 	if err := j.createFiles(); err != nil {
 		return nil, err
@@ -83,6 +100,7 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 		Workers:      o.Workers,
 		Compression:  o.Compression,
 		NewRewriter:  j.newRewriter,
+		Keep:         keep,
 		Added:        j.added,
 		BeforeCommit: j.beforeCommit,
 		Progress:     o.Progress,
@@ -101,6 +119,9 @@ type job struct {
 	entries     map[string]bool // names of all entries of the inputs
 	runtimeLeft bool            // the inputs have a runtime already, which stays
 	hot         hotSet
+	explains    bool     // Explain needs details of methods
+	earlier     *earlier // nil if everything is read
+	full        string   // why, although there is a list of changes
 
 	files      []file // beside the output
 	probeMap   []byte
@@ -109,15 +130,18 @@ type job struct {
 
 // class is what happened to one class.
 type class struct {
+	entry   *archive.Entry
+	kept    bool   // it is as it was in the earlier output, and was not read
 	place   string // for messages
 	name    string // binary name; "" if it could not be read
 	matched bool
 	changed bool
 	probes  []mapping.Row
+	rows    []int // the numbers of the probes in the map
 	skipped []probe.Skip
-	sizes   []methodSize // only with Options.Report
-	dropped int          // attributes that nobody here understands
-	err     error        // why it can't be read
+	detail  *detail // only with Options.Report, of classes that match
+	dropped int     // attributes that nobody here understands
+	err     error   // why it can't be read
 }
 
 // added returns the files to add to the output: the runtime, then the probe map.
@@ -130,6 +154,9 @@ func (j *job) added(classes []class) ([]archive.File, error) {
 	}
 	if name := mapping.FileName(hash); !j.entries[name] { // the hash says that a map of this name has the same content
 		files = append(files, archive.File{Name: name, Content: j.probeMap})
+	}
+	if !archive.JarName(j.options.Output) {
+		files = append(files, j.record(classes, hash))
 	}
 	return files, nil
 }
@@ -146,10 +173,10 @@ func entryNames(in *archive.Inputs) map[string]bool {
 	return names
 }
 
-// rows returns the rows of the probe map: the options, then the probes in the order of the inputs, each once.
-func (j *job) rows(classes []class) []mapping.Row {
+// optionRows returns the rows of the probe map that say what the build was made with.
+func (j *job) optionRows() []mapping.Row {
 	o := &j.options
-	rows := []mapping.Row{
+	return []mapping.Row{
 		mapping.Option("jiffy_version", o.Version),
 		mapping.Option("probes", "methods"),
 		mapping.Option("clock", o.Clock.String()),
@@ -158,19 +185,30 @@ func (j *job) rows(classes []class) []mapping.Row {
 		mapping.Option("huge", fmt.Sprint(o.Huge)),
 		mapping.Option("skip_trivial", fmt.Sprint(o.SkipTrivial)),
 	}
+}
+
+// rows returns the rows of the probe map: the options, then the probes in the order of the inputs, each once. The classes get the numbers
+// of theirs.
+func (j *job) rows(classes []class) []mapping.Row {
+	rows := j.optionRows()
+	options := len(rows)
 	at := make(map[uint64]int)
 	for i := range classes {
-		for _, r := range classes[i].probes {
+		c := &classes[i]
+		c.rows = make([]int, 0, len(c.probes))
+		for _, r := range c.probes {
 			first, seen := at[r.ID]
 			switch {
 			case !seen:
 				at[r.ID] = len(rows)
 			case rows[first] == r:
+				c.rows = append(c.rows, first-options)
 				continue
 			case !rows[first].SameProbe(r):
 				j.collisions = append(j.collisions, fmt.Sprintf("%s and %s have the same probe id; another --id-salt tells them apart",
 					rows[first].Name(), r.Name()))
 			}
+			c.rows = append(c.rows, len(rows)-options)
 			rows = append(rows, r)
 		}
 	}
@@ -242,7 +280,7 @@ func (j *job) newInstrumenter() *probe.Instrumenter {
 	o := &j.options
 	return probe.New(probe.Options{
 		Clock: o.Clock, Exits: o.Exits, Salt: o.Salt, Huge: o.Huge, SkipTrivial: o.SkipTrivial, Verify: o.Verify,
-		Match: matcher{o.Rules, j.hot},
+		Detail: o.Report != "" || j.explains, Match: matcher{o.Rules, j.hot},
 	})
 }
 
@@ -250,7 +288,6 @@ func (j *job) newInstrumenter() *probe.Instrumenter {
 type rewriter struct {
 	job          *job
 	instrumenter *probe.Instrumenter
-	sizes        sizer
 }
 
 func (w *rewriter) Rewrite(e *archive.Entry, in []byte) (out []byte, c class) {
@@ -259,34 +296,32 @@ func (w *rewriter) Rewrite(e *archive.Entry, in []byte) (out []byte, c class) {
 		// be in any state.
 		if p := recover(); p != nil {
 			w.instrumenter = w.job.newInstrumenter()
-			out, c = nil, class{place: e.Place(), err: fmt.Errorf("internal error, please report it: %v", p)}
+			out, c = nil, class{entry: e, place: e.Place(), err: fmt.Errorf("internal error, please report it: %v", p)}
 		}
 	}()
+	start := time.Now()
 	r, err := w.instrumenter.Class(in)
 	c = class{
-		place: e.Place(), name: r.Class, matched: r.Matched, changed: r.Changed,
+		entry: e, place: e.Place(), name: r.Class, matched: r.Matched, changed: r.Changed,
 		probes: r.Probes, skipped: r.Skipped, dropped: r.Dropped, err: err,
 	}
 	if w.job.hot.has(r.Class) {
 		c.skipped = []probe.Skip{{Reason: reasonHot}}
 	}
+	if w.job.options.Report != "" && err == nil && (r.Matched || len(c.skipped) > 0) {
+		c.detail = &detail{methods: r.Methods, before: len(in), after: len(in), spent: time.Since(start)}
+		if r.Changed {
+			c.detail.after = len(r.Out)
+		}
+	}
 	if err == nil && isModuleInfo(e.Name) && w.job.options.AddRuntime {
 		return withoutModulePackages(in), c
-	}
-	if err != nil || !r.Changed {
-		if r.Matched && w.job.options.Report != "" {
-			c.sizes = w.sizes.of(in, in)
-		}
-		return nil, c
-	}
-	if w.job.options.Report != "" {
-		c.sizes = w.sizes.of(in, r.Out)
 	}
 	return r.Out, c
 }
 
 func (w *rewriter) Unreadable(e *archive.Entry, err error) class {
-	return class{place: e.Place(), err: err}
+	return class{entry: e, place: e.Place(), err: err}
 }
 
 // sortedByCount returns the keys of m, the most frequent first.

@@ -2,6 +2,9 @@ package instrument
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/csv"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -62,51 +65,139 @@ func TestRunWritesTheSameMapEverywhere(t *testing.T) {
 	}
 }
 
-// TestReportSizes compares the sizes in the report with those of the classes.
-func TestReportSizes(t *testing.T) {
+// readReport returns the rows of a report as maps from column to value.
+func readReport(t *testing.T, path string) []map[string]string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	records, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []map[string]string
+	for _, r := range records[1:] {
+		row := make(map[string]string)
+		for i, column := range records[0] {
+			row[column] = r[i]
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// TestReport compares the report with the classes before and after.
+func TestReport(t *testing.T) {
 	dir := t.TempDir()
-	o := Options{Inputs: []string{fixture("Exceptions")}, Output: filepath.Join(dir, "out"), Report: filepath.Join(dir, "report.csv")}
+	bad := filepath.Join(dir, "Bad.class")
+	if err := os.WriteFile(bad, []byte("no class"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{
+		Inputs: []string{fixture("Exceptions"), fixture("Interfaces"), fixture("Compiler"), bad}, Output: filepath.Join(dir, "out"), Report: filepath.Join(dir, "report.csv"),
+	}
 	s := run(t, o)
-	report, err := os.ReadFile(o.Report)
-	if err != nil {
-		t.Fatal(err)
+	var want []map[string]string
+	for _, name := range []string{"Exceptions", "Interfaces", "Compiler"} {
+		before, after := compiled(name), readFile(t, filepath.Join(o.Output, name+".class"))
+		want = append(want, map[string]string{
+			"class": name, "action": "instrumented", "size_before": strconv.Itoa(len(before)), "size_after": strconv.Itoa(len(after)),
+		})
+		var a, b classfile.Class
+		if err := errors.Join(a.Parse(before), b.Parse(after)); err != nil {
+			t.Fatal(err)
+		}
+		for i := range a.Methods {
+			row := map[string]string{"class": name, "method": string(a.Pool.Utf8(a.Methods[i].Name)), "descriptor": string(a.Pool.Utf8(a.Methods[i].Desc))}
+			if m := a.Methods[i].Code; !m.Empty() {
+				row["size_before"], row["size_after"] = codeLength(a.Bytes(m)), codeLength(b.Bytes(b.Methods[i].Code))
+			}
+			want = append(want, row)
+		}
 	}
-	before, err := os.ReadFile(o.Inputs[0])
-	if err != nil {
-		t.Fatal(err)
+	want = append(want, map[string]string{"class": bad, "action": "failed"})
+	got := readReport(t, o.Report)
+	if len(got) != len(want) {
+		t.Fatalf("%d rows, want %d", len(got), len(want))
 	}
-	after, err := os.ReadFile(filepath.Join(o.Output, "Exceptions.class"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var a, b classfile.Class
-	if err := a.Parse(before); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Parse(after); err != nil {
-		t.Fatal(err)
-	}
-	rows := strings.Split(strings.TrimSpace(string(report)), "\n")[1:]
-	if len(rows) != s.Instrumented+len(s.Skipped) || s.Instrumented == 0 {
-		t.Fatalf("%d rows for %d methods", len(rows), s.Instrumented)
-	}
-	for i := range a.Methods {
-		name := string(a.Pool.Utf8(a.Methods[i].Name))
-		want := [2]int{codeLength(a.Bytes(a.Methods[i].Code)), codeLength(b.Bytes(b.Methods[i].Code))}
-		found := false
-		for _, row := range rows {
-			fields := strings.Split(row, ",")
-			if fields[1] == name {
-				found = true
-				if got := fields[len(fields)-2:]; got[0] != strconv.Itoa(want[0]) || got[1] != strconv.Itoa(want[1]) {
-					t.Errorf("%s: sizes %v, want %v", name, got, want)
-				}
+	instrumented, skipped := 0, 0
+	for i, row := range got {
+		for column, value := range want[i] {
+			if row[column] != value {
+				t.Errorf("row %d, %s: %q, want %q", i, column, row[column], value)
 			}
 		}
-		if !found {
-			t.Errorf("%s is not in the report", name)
+		if time, err := strconv.Atoi(row["time_ns"]); row["action"] != "failed" && (err != nil || time < 0) {
+			t.Errorf("row %d: time %q", i, row["time_ns"])
+		}
+		if (row["action"] == "instrumented") != (row["reason"] == "") {
+			t.Errorf("row %d: %s, with the reason %q", i, row["action"], row["reason"])
+		}
+		switch {
+		case row["method"] == "":
+		case row["action"] == "instrumented":
+			instrumented++
+			if !strings.HasPrefix(row["inserted"], "entry, ") || row["size_before"] >= row["size_after"] && len(row["size_before"]) >= len(row["size_after"]) {
+				t.Errorf("row %d: inserted %q, %s bytes → %s", i, row["inserted"], row["size_before"], row["size_after"])
+			}
+		default:
+			skipped++
+			if row["inserted"] != "" || row["size_before"] != row["size_after"] {
+				t.Errorf("row %d: inserted %q, %s bytes → %s; but skipped", i, row["inserted"], row["size_before"], row["size_after"])
+			}
 		}
 	}
+	total := 0
+	for _, n := range s.Skipped {
+		total += n
+	}
+	if instrumented != s.Instrumented || skipped != total || skipped == 0 {
+		t.Errorf("%d methods instrumented and %d skipped, the summary says %d and %d", instrumented, skipped, s.Instrumented, total)
+	}
+}
+
+// TestReportOfWholeClasses: a class without a probe has a row that says why.
+func TestReportOfWholeClasses(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{Inputs: []string{fixture("Trivial")}, Output: filepath.Join(dir, "once"), Report: filepath.Join(dir, "report.csv")}
+	reason := func() string {
+		t.Helper()
+		run(t, o)
+		rows := readReport(t, o.Report)
+		if len(rows) == 0 || rows[0]["method"] != "" || rows[0]["action"] != "skipped" || rows[0]["size_before"] != rows[0]["size_after"] {
+			t.Fatalf("rows %v", rows)
+		}
+		return rows[0]["reason"]
+	}
+	run(t, o)
+	o.Inputs, o.Output = []string{filepath.Join(o.Output, "Trivial.class")}, filepath.Join(dir, "twice")
+	if got := reason(); got != string(probe.ReasonTwice) {
+		t.Errorf("instrumented twice: %q", got)
+	}
+	r, err := rules.New([]string{"Interfaces#none"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Inputs, o.Rules, o.Output = []string{fixture("Interfaces")}, r, filepath.Join(dir, "none")
+	if got := reason(); got != "no method was changed" {
+		t.Errorf("no method matches: %q", got)
+	}
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// codeLength is the code_length of a Code attribute (JVMS §4.7.3), as text.
+func codeLength(attribute []byte) string {
+	return strconv.FormatUint(uint64(binary.BigEndian.Uint32(attribute[10:])), 10)
 }
 
 func TestFilesBesideTheOutputComeWithItOrNotAtAll(t *testing.T) {

@@ -1,56 +1,31 @@
 package instrument
 
 import (
-	"encoding/binary"
 	"encoding/csv"
 	"io"
 	"strconv"
+	"time"
 
-	"github.com/jiffyperf/jiffy/instrument/classfile"
+	"github.com/jiffyperf/jiffy/instrument/probe"
 )
 
-// methodSize is how large a method's code is before and after.
-type methodSize struct {
-	method, desc  string
-	before, after int // bytes of the code array
+// detail is what the report says of a class that could be read.
+type detail struct {
+	methods       []probe.Method
+	before, after int // bytes of the class file
+	spent         time.Duration
 }
 
-// sizer measures methods. It keeps its memory from one class to the next.
-type sizer struct{ before, after classfile.Class }
+var reportColumns = []string{"class", "method", "descriptor", "action", "reason", "size_before", "size_after", "inserted", "time_ns"}
 
-// of returns the sizes of all methods that have code. Both classes have the same methods in the same order.
-func (s *sizer) of(before, after []byte) []methodSize {
-	if s.before.Parse(before) != nil || s.after.Parse(after) != nil || len(s.before.Methods) != len(s.after.Methods) {
-		return nil
-	}
-	var sizes []methodSize
-	for i := range s.before.Methods {
-		m, n := &s.before.Methods[i], &s.after.Methods[i]
-		if m.Code.Empty() || n.Code.Empty() {
-			continue
-		}
-		sizes = append(sizes, methodSize{
-			method: classfile.Text(s.before.Pool.Utf8(m.Name)),
-			desc:   classfile.Text(s.before.Pool.Utf8(m.Desc)),
-			before: codeLength(s.before.Bytes(m.Code)),
-			after:  codeLength(s.after.Bytes(n.Code)),
-		})
-	}
-	return sizes
-}
+const (
+	actionInstrumented = "instrumented"
+	actionSkipped      = "skipped"
+	actionFailed       = "failed"
+)
 
-// codeLength returns code_length of a Code attribute (JVMS §4.7.3), header included in code.
-func codeLength(code []byte) int {
-	if len(code) < 14 {
-		return 0
-	}
-	return int(binary.BigEndian.Uint32(code[10:]))
-}
-
-var reportColumns = []string{"class", "method", "descriptor", "action", "reason", "size_before", "size_after"}
-
-// writeReport writes a row for every method that matches the rules, and for every class that could not be read. Sizes are in bytes of
-// bytecode; they are empty where a method has none.
+// writeReport writes a row for every class that matches the rules, and for every one that could not be read, each followed by rows of its
+// methods that match. Sizes are in bytes: of the class file, or of a method's bytecode, and empty where a method has none.
 func writeReport(w io.Writer, classes []class) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(reportColumns); err != nil {
@@ -71,32 +46,49 @@ func reportClass(out *csv.Writer, c *class) error {
 		if name == "" {
 			name = c.place
 		}
-		return out.Write([]string{name, "", "", "failed", c.err.Error(), "", ""})
+		return out.Write([]string{name, "", "", actionFailed, c.err.Error(), "", "", "", ""})
 	}
-	sizes := make(map[[2]string]methodSize, len(c.sizes))
-	for _, s := range c.sizes {
-		sizes[[2]string{s.method, s.desc}] = s
+	if c.detail == nil {
+		return nil
 	}
-	row := func(method, desc, action, reason string) error {
-		record := []string{c.name, method, desc, action, reason, "", ""}
-		if s, ok := sizes[[2]string{method, desc}]; ok {
-			record[5], record[6] = strconv.Itoa(s.before), strconv.Itoa(s.after)
-		}
-		return out.Write(record)
+	d := c.detail
+	action, reason := actionInstrumented, ""
+	if !c.changed {
+		action, reason = actionSkipped, c.leftBecause()
 	}
-	for _, p := range c.probes {
-		if err := row(p.Method, p.Descriptor, "instrumented", ""); err != nil {
-			return err
-		}
+	if err := out.Write([]string{
+		c.name, "", "", action, reason, strconv.Itoa(d.before), strconv.Itoa(d.after), "", strconv.FormatInt(d.spent.Nanoseconds(), 10),
+	}); err != nil {
+		return err
 	}
-	for _, s := range c.skipped {
-		reason := string(s.Reason)
-		if s.Detail != "" {
-			reason += ": " + s.Detail
-		}
-		if err := row(s.Method, s.Desc, "skipped", reason); err != nil {
+	for i := range d.methods {
+		if err := out.Write(methodRow(c.name, &d.methods[i])); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// leftBecause says why a class as a whole has no probe.
+func (c *class) leftBecause() string {
+	if len(c.skipped) == 1 && c.skipped[0].Method == "" {
+		return string(c.skipped[0].Reason)
+	}
+	return "no method was changed"
+}
+
+func methodRow(class string, m *probe.Method) []string {
+	row := []string{
+		class, m.Name, m.Desc, actionInstrumented, "", "", "", m.Inserted, strconv.FormatInt(m.Spent.Nanoseconds(), 10),
+	}
+	if m.Reason != "" {
+		row[3], row[4] = actionSkipped, string(m.Reason)
+		if m.Detail != "" {
+			row[4] += ": " + m.Detail
+		}
+	}
+	if m.Before > 0 {
+		row[5], row[6] = strconv.Itoa(m.Before), strconv.Itoa(m.After)
+	}
+	return row
 }

@@ -14,6 +14,7 @@ import (
 type Summary struct {
 	Output       string
 	Classes      int            // in the inputs
+	Kept         int            // of these, the ones that are as they were in the earlier output, and were not read
 	Changed      int            // classes with probes
 	Instrumented int            // methods
 	Skipped      map[string]int // methods that match the rules and were left as they are, by reason
@@ -28,6 +29,9 @@ func (j *job) summarize(outcome *archive.Outcome[class]) *Summary {
 	for i := range outcome.Reports {
 		c := &outcome.Reports[i]
 		s.Instrumented += len(c.probes)
+		if c.kept {
+			s.Kept++
+		}
 		dropped += c.dropped
 		for _, skip := range c.skipped {
 			s.Skipped[string(skip.Reason)]++
@@ -48,6 +52,7 @@ func (j *job) summarize(outcome *archive.Outcome[class]) *Summary {
 	for _, p := range j.inputs.PassedOver() {
 		s.Warnings = append(s.Warnings, p+"; it is left out")
 	}
+	s.note(j.full != "", "everything was read: "+j.full)
 	s.note(outcome.SignaturesDropped, "the signature was dropped: it can't hold for changed classes")
 	s.note(dropped > 0, fmt.Sprintf("%d attributes of methods were dropped: they are not known, and may hold offsets that are no longer true", dropped))
 	s.note(len(outcome.Nested) > 0, "jars inside the inputs are left as they are: "+some(outcome.Nested))
@@ -103,6 +108,9 @@ func (s *Summary) Write(w io.Writer, seconds float64) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "instrumented %s in %d of %s, in %.2f s: %s\n",
 		count(s.Instrumented, "method"), s.Changed, count(s.Classes, "class"), seconds, s.Output)
+	if s.Kept > 0 {
+		fmt.Fprintf(&b, "not read, as they did not change: %s\n", count(s.Kept, "class"))
+	}
 	if skipped > 0 {
 		fmt.Fprintf(&b, "left as they are: %s\n", count(skipped, "method"))
 		for _, reason := range sortedByCount(s.Skipped) {

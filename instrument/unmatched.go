@@ -51,6 +51,9 @@ func hasMethod(p *rules.Pattern, classes []*class) bool {
 		return true
 	}
 	for _, c := range classes {
+		if c.kept {
+			return true // it was not read, so what it has beside its probes is not known
+		}
 		for _, r := range c.probes {
 			if p.MatchMethod([]byte(r.Method), []byte(r.Descriptor)) {
 				return true

@@ -21,10 +21,12 @@ import (
 // instrumentFlags are the flags of `jiffy instrument`: those that the configuration file has, too, and the others.
 type instrumentFlags struct {
 	rules.Config
-	file   string // the configuration
-	output string
-	verify bool
-	quiet  bool
+	file    string // the configuration
+	output  string
+	changed string
+	explain string
+	verify  bool
+	quiet   bool
 }
 
 func newInstrumentCommand() *cobra.Command {
@@ -65,7 +67,9 @@ com.acme.Foo#bar, com.acme.Foo#bar(I)V, **#on*. Without --include everything mat
 	f.BoolVar(&flags.Runtime, "runtime", false, "add the runtime's classes to OUT, so that it runs by itself")
 	f.StringVar(&flags.Compression, "compression", "keep", "`MODE` of changed classes in a jar: keep (as they were), store, deflate")
 	f.StringVar(&flags.Mapping, "mapping", "", "also write the probe map to `FILE`")
-	f.StringVar(&flags.Report, "report", "", "write a CSV row for each method to `FILE`: what was done, or why not, and its size")
+	f.StringVar(&flags.Report, "report", "", "write a CSV row for each class and method to `FILE`: what was inserted, or why not, sizes, time")
+	f.StringVar(&flags.changed, "changed", "", "read only what `FILE` lists: lines \"added PATH\", \"modified PATH\", \"removed PATH\"; OUT is a directory")
+	f.StringVar(&flags.explain, "explain", "", "write no output, but show `CLASS#METHOD` before and after side by side, or why it is left alone")
 	f.IntVarP(&flags.Jobs, "jobs", "j", 0, "work on `N` classes at a time (default one for each CPU)")
 	f.BoolVarP(&flags.quiet, "quiet", "q", false, "print nothing but warnings and errors")
 	return cmd
@@ -109,13 +113,15 @@ func take[T any](to *T, value T, keep bool) {
 func (f *instrumentFlags) options(inputs []string) (o instrument.Options, err error) {
 	o = instrument.Options{
 		Inputs: inputs, Output: f.output, Salt: f.IDSalt, Huge: f.Huge, SkipTrivial: f.SkipTrivial, Verify: f.verify,
-		Workers: f.Jobs, Mapping: f.Mapping, Report: f.Report, Version: programVersion(),
+		Workers: f.Jobs, Mapping: f.Mapping, Report: f.Report, Changed: f.changed, Version: programVersion(),
 	}
 	switch {
 	case len(inputs) == 0:
 		return o, errors.New("no inputs: name a jar, a directory or a class")
-	case f.output == "":
+	case f.output == "" && f.explain == "":
 		return o, errors.New("no output: say -o OUT, a jar or a directory")
+	case f.changed != "" && archive.JarName(f.output):
+		return o, fmt.Errorf("--changed needs a directory as output, and %s is a jar", f.output)
 	case f.Jobs < 0:
 		return o, fmt.Errorf("-j %d is less than one", f.Jobs)
 	}
@@ -146,6 +152,9 @@ func (f *instrumentFlags) run(cmd *cobra.Command, inputs []string) error {
 	if o.Runtime, err = runtimeFiles(); err != nil && f.Runtime {
 		return fmt.Errorf("--runtime: %w", err)
 	}
+	if f.explain != "" {
+		return f.explainMethod(cmd, o)
+	}
 	bar := newProgress(os.Stderr, "instrumenting", f.quiet)
 	o.Progress = bar.set
 	start := time.Now()
@@ -159,6 +168,18 @@ func (f *instrumentFlags) run(cmd *cobra.Command, inputs []string) error {
 		return nil
 	}
 	return summary.Write(cmd.OutOrStdout(), time.Since(start).Seconds())
+}
+
+// explainMethod is --explain.
+func (f *instrumentFlags) explainMethod(cmd *cobra.Command, o instrument.Options) error {
+	p, err := rules.Parse(f.explain)
+	if err != nil {
+		return usageError(fmt.Errorf("--explain: %w", err))
+	}
+	if !p.OfMethods() {
+		return usageError(fmt.Errorf("--explain %s: name a method, as in com.acme.Foo#bar", p))
+	}
+	return instrument.Explain(cmd.Context(), o, p, cmd.OutOrStdout())
 }
 
 // maxListed is how many damaged classes are listed one by one.

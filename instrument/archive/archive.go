@@ -56,6 +56,10 @@ type Options[R any] struct {
 	Compression Compression
 	// NewRewriter is called once for each worker.
 	NewRewriter func() Rewriter[R]
+	// Keep reports whether an entry that is no directory is known to be, in the output directory as it is now, what it would become
+	// again, and so need not be read. Of a class it says what it said then, and whether the class changed. It may be nil, and is
+	// called from one goroutine.
+	Keep func(e *Entry) (report R, changed, ok bool)
 	// Added returns the files to add at the output's end. It may be nil, and is given the reports of all classes in the
 	// order of the inputs.
 	Added func(reports []R) ([]File, error)

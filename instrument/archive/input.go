@@ -25,12 +25,13 @@ type Inputs struct {
 
 // input is one jar, directory or class.
 type input struct {
-	path string
-	info fs.FileInfo
-	jar  *zip.Reader // nil unless it is a jar
-	file *os.File    // the open jar
-	data io.ReaderAt // what it holds
-	size int64       // of the jar
+	index int // among the inputs
+	path  string
+	info  fs.FileInfo
+	jar   *zip.Reader // nil unless it is a jar
+	file  *os.File    // the open jar
+	data  io.ReaderAt // what it holds
+	size  int64       // of the jar
 }
 
 // An Entry is one file, or one directory, of an input.
@@ -71,7 +72,7 @@ func (in *Inputs) open(path string) error {
 			return fmt.Errorf("input %s: is given twice (as %s)", path, other.path)
 		}
 	}
-	i := &input{path: path, info: info}
+	i := &input{index: len(in.list), path: path, info: info}
 	in.list = append(in.list, i)
 	switch {
 	case info.IsDir():
@@ -102,6 +103,14 @@ func (in *Inputs) Close() error {
 
 // Entries returns all entries in the order of the inputs.
 func (in *Inputs) Entries() []*Entry { return in.entries }
+
+// Len returns the number of inputs.
+func (in *Inputs) Len() int { return len(in.list) }
+
+// Path returns the path of the input at index i as it was given, and whether it is a directory.
+func (in *Inputs) Path(i int) (path string, dir bool) {
+	return in.list[i].path, in.list[i].info.IsDir()
+}
 
 // PassedOver returns what directories hold beside files and directories, and is not part of the output: sockets, links to
 // directories, …
@@ -214,6 +223,9 @@ func (e *Entry) IsDir() bool { return strings.HasSuffix(e.Name, "/") }
 
 // InputPath returns the path of the jar, directory or class that the entry came from.
 func (e *Entry) InputPath() string { return e.input.path }
+
+// Input returns which of the inputs the entry came from, counted from 0.
+func (e *Entry) Input() int { return e.input.index }
 
 // Content reads the entry. It is for the few that are looked at before the others, such as module-info.class.
 func (e *Entry) Content() ([]byte, error) {

@@ -18,6 +18,8 @@ import (
 type output interface {
 	copy(e *Entry) error            // as it is in its input
 	put(e *Entry, c *content) error // with other content
+	has(e *Entry) bool              // whether keep can be asked
+	keep(e *Entry) error            // as it is in the earlier output
 	add(f File) error
 	close() error
 	commit() error
@@ -32,7 +34,11 @@ func newOutput(in *Inputs, path string, c Compression) (output, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &dirOutput{pendingDir: dir, made: make(map[string]bool)}, nil
+	o := &dirOutput{pendingDir: dir, made: make(map[string]bool)}
+	if info, err := os.Stat(dir.path); err == nil {
+		o.umask = 0o777 &^ info.Mode().Perm()
+	}
+	return o, nil
 }
 
 // placed says which entry an error is about.
@@ -283,6 +289,10 @@ func (o *jarOutput) close() error {
 	return nil
 }
 
+// A jar is written as a whole.
+func (o *jarOutput) has(*Entry) bool     { return false }
+func (o *jarOutput) keep(e *Entry) error { return o.copy(e) }
+
 func (o *jarOutput) commit() error { return o.file.Commit() }
 func (o *jarOutput) abort()        { o.file.Abort() }
 
@@ -326,7 +336,9 @@ func withoutExtra(extra []byte, id int) []byte {
 // dirOutput writes a directory of files.
 type dirOutput struct {
 	*pendingDir
-	made map[string]bool // directories that exist
+	made     map[string]bool // directories that exist
+	umask    fs.FileMode
+	compared [2][]byte // for comparing
 }
 
 // open creates the file for an entry, and the directories it is in.
@@ -335,7 +347,15 @@ func (o *dirOutput) open(name string, mode fs.FileMode) (*os.File, error) {
 	if err := o.mkdir(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if !errors.Is(err, fs.ErrExist) {
+		return f, err
+	}
+	// Never written into: it may be a link to a file of the earlier output.
+	if err := os.Remove(path); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 }
 
 func (o *dirOutput) mkdir(path string) error {
@@ -356,6 +376,9 @@ func (o *dirOutput) copy(e *Entry) error {
 		if err := o.mkdir(filepath.Join(o.path, filepath.FromSlash(e.Name))); err != nil {
 			return o.failed(e.Name, err)
 		}
+		return nil
+	}
+	if o.keepCopy(e) {
 		return nil
 	}
 	from, err := e.stream()
@@ -387,15 +410,22 @@ func (o *dirOutput) add(f File) error {
 }
 
 func (o *dirOutput) writeFile(name string, b []byte, mode fs.FileMode) error {
-	f, err := o.open(name, mode)
-	if err != nil {
-		return o.failed(name, err)
+	if o.keepContent(name, b, mode) {
+		return nil
 	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := o.create(name, b, mode); err != nil {
 		return o.failed(name, err)
 	}
 	return nil
+}
+
+func (o *dirOutput) create(name string, b []byte, mode fs.FileMode) error {
+	f, err := o.open(name, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
 }
 
 func (o *dirOutput) close() error { return nil }

@@ -106,6 +106,7 @@ type task[R any] struct {
 	item
 	content  content
 	whole    bool  // content holds the entry; else it is copied from its input
+	kept     bool  // the entry is taken from the earlier output
 	changed  bool  // by the Rewriter
 	reported bool  // report is set
 	held     int64 // what it was counted with
@@ -154,7 +155,7 @@ func (r *run[R]) produce(ctx context.Context, work, ordered chan<- *task[R]) err
 			t = &task[R]{done: make(chan struct{}, 1)}
 		}
 		*t = task[R]{item: i, content: content{bytes: t.content.bytes[:0]}, done: t.done}
-		busy := r.needsWorker(i)
+		busy := !r.keep(t) && r.needsWorker(i)
 		if busy {
 			t.held = min(entryCost+i.entry.stored()+2*min(i.entry.declared(), maxClass), maxHeld)
 			if err := r.held.Acquire(ctx, t.held); err != nil {
@@ -180,6 +181,22 @@ func (r *run[R]) produce(ctx context.Context, work, ordered chan<- *task[R]) err
 	return nil
 }
 
+// keep asks whether a task's entry is as it is in the earlier output.
+func (r *run[R]) keep(t *task[R]) bool {
+	if r.options.Keep == nil || t.action != copyEntry && t.action != rewriteClass {
+		return false
+	}
+	report, changed, ok := r.options.Keep(t.entry)
+	if !ok || !r.out.has(t.entry) {
+		return false
+	}
+	t.kept = true
+	if t.action == rewriteClass {
+		t.reported, t.report, t.changed = true, report, changed
+	}
+	return true
+}
+
 // needsWorker reports whether an item takes more than copying.
 func (r *run[R]) needsWorker(i item) bool {
 	if i.action != copyEntry {
@@ -200,13 +217,7 @@ func (r *run[R]) write(ctx context.Context, ordered <-chan *task[R]) error {
 		if t.err != nil {
 			return t.err
 		}
-		err := error(nil)
-		if t.whole {
-			err = r.out.put(t.entry, &t.content)
-		} else {
-			err = r.out.copy(t.entry)
-		}
-		if err != nil {
+		if err := r.writeTask(t); err != nil {
 			return err
 		}
 		if t.reported {
@@ -225,6 +236,16 @@ func (r *run[R]) write(ctx context.Context, ordered <-chan *task[R]) error {
 		r.tasks.Put(t)
 	}
 	return ctx.Err()
+}
+
+func (r *run[R]) writeTask(t *task[R]) error {
+	switch {
+	case t.kept:
+		return r.out.keep(t.entry)
+	case t.whole:
+		return r.out.put(t.entry, &t.content)
+	}
+	return r.out.copy(t.entry)
 }
 
 // worker does tasks. It keeps its memory from one to the next.

@@ -191,7 +191,7 @@ func (f *frames) each(info []byte, b *Body, l *layout, visit func(pc int)) error
 	return nil
 }
 
-// handler writes the frame of the appended handler: nothing is known of the locals but the plan's longs.
+// handler writes the frame of an appended handler: nothing is known of the locals but the plan's longs.
 func (f *frames) handler(pc, maxLocals, longs int, throwable vtype) {
 	f.old, f.slots = f.old[:0], 0
 	f.stack = append(f.stack[:0], throwable)

@@ -124,8 +124,8 @@ func TestFramesGetTheLong(t *testing.T) {
 			ifne a
 			return
 			.frame a same`},
-		longs: 2,
-		want: `stack=3 locals=5 bytes=9
+		longs: 2, // each is set by an edit of its own, which add up
+		want: `stack=5 locals=5 bytes=9
 			0 lconst_0
 			1 lstore_1
 			2 lconst_0

@@ -69,8 +69,8 @@ func seededPlan(b *code.Body, seed uint64) (plan code.Plan, inserted int) {
 	plan.Longs = 1
 	lstore := []byte{lconst0, code.OpWide, code.OpLstore, byte(b.MaxLocals >> 8), byte(b.MaxLocals)}
 	plan.Edits = append(plan.Edits, code.Edit{Place: code.Entry, Code: lstore, Stack: 2})
-	if seed&1 != 0 {
-		plan.Handler = &code.Handler{Code: []byte{code.OpAthrow}, Stack: 1}
+	for range seed & 3 {
+		plan.Handlers = append(plan.Handlers, code.Handler{Ranges: []code.Range{{Start: 0, End: len(b.Code)}}, Code: []byte{code.OpAthrow}, Stack: 1})
 	}
 	for pc := 0; pc < len(b.Code); pc += b.Length(pc) {
 		seed = seed*6364136223846793005 + 1442695040888963407
@@ -83,7 +83,7 @@ func seededPlan(b *code.Body, seed uint64) (plan code.Plan, inserted int) {
 		case 1:
 			add(code.Edit{PC: pc, Place: code.Before, Code: nops})
 		case 2:
-			add(code.Edit{PC: pc, Place: code.Before, Code: nops, Bare: true})
+			add(code.Edit{PC: pc, Place: code.Before, Code: nops, Bare: code.HandlerSet(seed >> 40)})
 		case 3:
 			if b.FallsThrough(pc) && b.Code[pc] != code.OpNop {
 				add(code.Edit{PC: pc, Place: code.Instead, Code: nops})

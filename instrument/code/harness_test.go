@@ -48,7 +48,7 @@ type edit struct {
 	at    string
 	place code.Place
 	code  string
-	bare  bool
+	bare  code.HandlerSet
 	stack int
 }
 
@@ -59,11 +59,15 @@ type rewriting struct {
 	edits   []edit
 	longs   int    // each is set to 0 at entry
 	handler string // the label from which on a handler that only rethrows covers the method; "" none
+	nested  []guard
 	want    string
 	err     error
 	dropped int            // attributes
 	inside  map[string]int // names of pcs that no instruction starts at
 }
+
+// guard is a handler between two labels, to the end of the code where the second is "". Its code is instructions without operands.
+type guard struct{ from, to, code string }
 
 func runRewritings(t *testing.T, cases []rewriting) {
 	t.Helper()
@@ -132,8 +136,15 @@ func (test *rewriting) plan(b *code.Body, labels map[string]int) code.Plan {
 			Stack: e.stack})
 	}
 	if test.handler != "" {
-		plan.Handler = &code.Handler{Ranges: []code.Range{{Start: labels[test.handler], End: len(b.Code)}},
-			Code: operations("athrow"), Stack: 1}
+		plan.Handlers = []code.Handler{{Ranges: []code.Range{{Start: labels[test.handler], End: len(b.Code)}},
+			Code: operations("athrow"), Stack: 1}}
+	}
+	for _, g := range test.nested {
+		h := code.Handler{Ranges: []code.Range{{Start: labels[g.from], End: len(b.Code)}}, Code: operations(g.code), Stack: 1}
+		if g.to != "" {
+			h.Ranges[0].End = labels[g.to]
+		}
+		plan.Handlers = append(plan.Handlers, h)
 	}
 	return plan
 }

@@ -50,14 +50,14 @@ var shapes = []shape{
 		const dup2 = 92
 		switch v.body.Code[pc] {
 		case code.OpIreturn:
-			return []code.Edit{{Place: code.Before, Stack: 1, Bare: true, Code: append([]byte{code.OpDup}, v.call("take", "(I)V")...)}}
+			return []code.Edit{{Place: code.Before, Stack: 1, Bare: 1, Code: append([]byte{code.OpDup}, v.call("take", "(I)V")...)}}
 		case code.OpAreturn:
-			return []code.Edit{{Place: code.Before, Stack: 1, Bare: true,
+			return []code.Edit{{Place: code.Before, Stack: 1, Bare: 1,
 				Code: append([]byte{code.OpDup}, v.call("take", "(Ljava/lang/Object;)V")...)}}
 		case code.OpIreturn + 1:
-			return []code.Edit{{Place: code.Before, Stack: 2, Bare: true, Code: append([]byte{dup2}, v.call("take", "(J)V")...)}}
+			return []code.Edit{{Place: code.Before, Stack: 2, Bare: 1, Code: append([]byte{dup2}, v.call("take", "(J)V")...)}}
 		case code.OpIreturn + 3:
-			return []code.Edit{{Place: code.Before, Stack: 2, Bare: true, Code: append([]byte{dup2}, v.call("take", "(D)V")...)}}
+			return []code.Edit{{Place: code.Before, Stack: 2, Bare: 1, Code: append([]byte{dup2}, v.call("take", "(D)V")...)}}
 		}
 		return nil
 	}},
@@ -154,7 +154,8 @@ func (v *variant) plan(picked func(int) bool, constructor bool) (plan code.Plan)
 		set := []byte{lconst0, code.OpWide, code.OpLstore, byte(b.MaxLocals >> 8), byte(b.MaxLocals)}
 		plan.Edits = append(plan.Edits, code.Edit{Place: code.Entry, Code: set, Stack: 2})
 		if !constructor {
-			plan.Handler = &code.Handler{Ranges: []code.Range{{Start: 0, End: len(b.Code)}}, Code: []byte{code.OpAthrow}, Stack: 1}
+			whole := code.Handler{Ranges: []code.Range{{Start: 0, End: len(b.Code)}}, Code: []byte{code.OpAthrow}, Stack: 1}
+			plan.Handlers = []code.Handler{whole, whole} // the exits are bare of the first
 		}
 	}
 	return plan

@@ -190,7 +190,7 @@ func TestFullPool(t *testing.T) {
 			t.Fatal(err)
 		}
 		mark, before := c.Pool.Mark(), c.Append(nil, nil)
-		plan := code.Plan{Handler: &code.Handler{Ranges: []code.Range{{Start: 0, End: 2}}, Code: operations("athrow"), Stack: 1}}
+		plan := code.Plan{Handlers: []code.Handler{{Ranges: []code.Range{{Start: 0, End: 2}}, Code: operations("athrow"), Stack: 1}}}
 		var r code.Rewriter
 		out, err := r.Rewrite(nil, &b, &plan, target(&c))
 		// What is needed: Integer and Throwable, each a class with its name, and the name StackMapTable.

@@ -248,8 +248,8 @@ func TestExceptionRanges(t *testing.T) {
 			.frame c same
 			.frame d same`},
 		longs: 1,
-		edits: []edit{{at: "a", place: code.Before, code: "nop", bare: true}, {at: "b", place: code.Before, code: "nop", bare: true},
-			{at: "c", place: code.Before, code: "nop", bare: true}},
+		edits: []edit{{at: "a", place: code.Before, code: "nop", bare: 1}, {at: "b", place: code.Before, code: "nop", bare: 1},
+			{at: "c", place: code.Before, code: "nop", bare: 1}},
 		handler: "a",
 		want: `stack=3 locals=3 bytes=16
 			0 lconst_0
@@ -277,7 +277,7 @@ func TestExceptionRanges(t *testing.T) {
 		name: "a handler that would cover nothing is left out",
 		method: method{desc: "()V", access: static, major: java17, stack: 1, locals: 0, text: `
 			a: return`},
-		edits:   []edit{{at: "a", place: code.Before, code: "nop", bare: true}},
+		edits:   []edit{{at: "a", place: code.Before, code: "nop", bare: 1}},
 		handler: "a",
 		want: `stack=1 locals=0 bytes=2
 			0 nop

@@ -25,17 +25,25 @@ type Edit struct {
 	PC    int // of an instruction of the original; 0 for Entry
 	Place Place
 	Code  []byte
-	// Stack is how much deeper than what stands there the operand stack gets, in slots.
+	// Stack is how much deeper than what stands there the operand stack gets, in slots. Those of several edits at one place add up,
+	// since one may leave there what a later one takes.
 	Stack int
-	// Bare leaves the code, and the instruction that it stands before, out of the range of the plan's handlers: an exit that
-	// has reported must not report again.
-	Bare bool
+	// Bare leaves the code out of what some of the plan's handlers cover, and of a Before edit also what follows up to and including
+	// the instruction: an exit that has reported must not report again. What other edits put in front of it at the same instruction
+	// stays covered.
+	Bare HandlerSet
 }
 
+// HandlerSet is a set of a plan's handlers: bit i stands for Plan.Handlers[i].
+type HandlerSet uint64
+
+// maxHandlers is how many handlers a plan can have.
+const maxHandlers = 64
+
 // Handler is catch-any code behind the method's last instruction (JVMS §4.7.3: catch_type 0). When it is entered the
-// stack holds the Throwable; its last instruction must not fall through.
+// stack holds the Throwable, and of the locals only the plan's longs are left; its last instruction must not fall through.
 type Handler struct {
-	Ranges []Range // what it covers, in ascending order; Bare edits and the instructions behind them are left out of it
+	Ranges []Range // what it covers, in ascending order and apart; Bare edits are left out of it
 	Code   []byte
 	Stack  int // its greatest stack depth, in slots, the Throwable included
 }
@@ -46,21 +54,24 @@ type Range struct{ Start, End int }
 // Plan is everything that is done to one body. Its locals are longs that are assigned at entry and live to the end, the
 // first at the original max_locals.
 type Plan struct {
-	Edits   []Edit // any order; where several have one place, they run in the order given
-	Handler *Handler
-	Longs   int
+	Edits []Edit // any order; where several have one place, they run in the order given
+	// Handlers are nested, the inner ones first: of two that cover an instruction, what the first throws on gets to the second.
+	// So the code of a handler is covered by those later ones that cover all that it does itself. Two that overlap in
+	// another way are an error, since what the first throws on would not get to the second.
+	Handlers []Handler
+	Longs    int
 }
 
 // Reset empties the plan and keeps its memory.
-func (p *Plan) Reset() { *p = Plan{Edits: p.Edits[:0]} }
+func (p *Plan) Reset() { *p = Plan{Edits: p.Edits[:0], Handlers: p.Handlers[:0]} }
 
 // stop is a place of the original code where bytes are inserted or an instruction changes its length.
 type stop struct {
 	pc      int
-	after   int // bytes inserted before the landing: After and Entry code
-	before  int // bytes inserted behind the landing: Before code
-	bare    bool
-	first   int // index of its first edit in order
+	after   int        // bytes inserted before the landing: After and Entry code
+	before  int        // bytes inserted behind the landing: Before code
+	bare    HandlerSet // of any of its edits
+	first   int        // index of its first edit in order
 	edits   int
 	instead int // index of the edit that replaces the instruction; -1 none
 	at      int // the landing's new pc
@@ -193,12 +204,12 @@ func (l *layout) collectStops(b *Body) {
 
 func (s *stop) add(b *Body, e *Edit, index int) {
 	s.edits++
+	s.bare |= e.Bare
 	switch e.Place {
 	case After, Entry:
 		s.after += len(e.Code)
 	case Before:
 		s.before += len(e.Code)
-		s.bare = s.bare || e.Bare
 	case Instead:
 		s.instead, s.oldSize = index, b.Length(s.pc)
 	}

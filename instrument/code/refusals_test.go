@@ -43,7 +43,7 @@ func TestSubroutines(t *testing.T) {
 	runRewritings(t, []rewriting{{
 		name:   "without a handler",
 		method: method{desc: "()V", access: static, major: 48, stack: 1, locals: 1, text: subroutine},
-		edits:  []edit{{at: "out", place: code.Before, code: "nop nop", bare: true}},
+		edits:  []edit{{at: "out", place: code.Before, code: "nop nop", bare: 1}},
 		longs:  1,
 		want: `stack=3 locals=3 bytes=11
 			0 lconst_0

@@ -17,10 +17,14 @@ type Target struct {
 type Rewriter struct {
 	layout  layout
 	frames  frames
-	covered []int // ranges of the plan's handler
+	covered []coveredRange // by the plan's handlers
+	placed  []placedHandler
 	// Dropped counts the attributes that were left out since they may hold offsets that nobody here can move.
 	Dropped int
 }
+
+// Handlers is how many of the plan's handlers the last body got: those that have something to cover.
+func (r *Rewriter) Handlers() int { return len(r.placed) }
 
 // framesSince is the first class-file version with StackMapTable (JVMS §4.10).
 const framesSince = 50
@@ -38,7 +42,7 @@ func (r *Rewriter) Rewrite(dst []byte, b *Body, plan *Plan, t Target) ([]byte, e
 }
 
 func (r *Rewriter) rewrite(dst []byte, b *Body, plan *Plan, t Target) ([]byte, error) {
-	if b.Subroutines && (plan.Handler != nil || t.Major > framesSince) {
+	if b.Subroutines && (len(plan.Handlers) > 0 || t.Major > framesSince) {
 		// A handler would cover subroutines from every place they are called from; and they ended with version 50 (JVMS §4.9.1).
 		return nil, ErrSubroutine
 	}
@@ -49,19 +53,12 @@ func (r *Rewriter) rewrite(dst []byte, b *Body, plan *Plan, t Target) ([]byte, e
 	if err := l.plan(b, plan.Edits); err != nil {
 		return nil, err
 	}
-	handler := plan.Handler
-	r.covered = r.covered[:0]
-	if handler != nil {
-		if r.covered = l.ranges(b, handler.Ranges, r.covered); len(r.covered) == 0 {
-			handler = nil
-		}
-	}
-	length := l.newLen
-	if handler != nil {
-		length += len(handler.Code)
+	length, err := r.placeHandlers(b, plan.Handlers)
+	if err != nil {
+		return nil, err
 	}
 	maxLocals := b.MaxLocals + 2*plan.Longs
-	maxStack := stackDepth(b, plan, handler)
+	maxStack := r.stackDepth(b)
 	if length > maxCode || maxLocals > 0xFFFF || maxStack > 0xFFFF {
 		return nil, ErrTooLarge
 	}
@@ -70,30 +67,36 @@ func (r *Rewriter) rewrite(dst []byte, b *Body, plan *Plan, t Target) ([]byte, e
 	dst = binary.BigEndian.AppendUint16(dst, uint16(maxStack))
 	dst = binary.BigEndian.AppendUint16(dst, uint16(maxLocals))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(length))
-	dst, err := l.appendCode(dst, b)
-	if err != nil {
+	if dst, err = l.appendCode(dst, b); err != nil {
 		return nil, err
 	}
-	if handler != nil {
-		dst = append(dst, handler.Code...)
+	for i := range r.placed {
+		dst = append(dst, r.placed[i].Code...)
 	}
 	if dst, err = l.appendHandlers(dst, b, r.covered); err != nil {
 		return nil, err
 	}
-	if err := r.encodeFrames(b, plan, handler, t); err != nil {
+	if err := r.encodeFrames(b, plan.Longs, t); err != nil {
 		return nil, err
 	}
 	return r.appendAttributes(dst, b, t.Pool)
 }
 
-func stackDepth(b *Body, plan *Plan, handler *Handler) int {
-	extra := 0
-	for i := range plan.Edits {
-		extra = max(extra, plan.Edits[i].Stack)
+// stackDepth is what max_stack has to be.
+func (r *Rewriter) stackDepth(b *Body) int {
+	extra, here := 0, 0
+	edits := r.layout.order
+	for i := range edits {
+		e := &edits[i]
+		if i > 0 && (edits[i-1].PC != e.PC || edits[i-1].Place != e.Place) {
+			here = 0
+		}
+		here += e.Stack
+		extra = max(extra, here)
 	}
 	depth := b.MaxStack + extra
-	if handler != nil {
-		depth = max(depth, handler.Stack)
+	for i := range r.placed {
+		depth = max(depth, r.placed[i].Stack)
 	}
 	return depth
 }
@@ -217,9 +220,9 @@ func (l *layout) patchBranches(code []byte, b *Body) error {
 }
 
 // encodeFrames leaves the new StackMapTable in r.frames, or nothing where there are no frames.
-func (r *Rewriter) encodeFrames(b *Body, plan *Plan, handler *Handler, t Target) error {
+func (r *Rewriter) encodeFrames(b *Body, longs int, t Target) error {
 	old := b.attribute(classfile.AttrStackMapTable)
-	needed := old != nil || handler != nil
+	needed := old != nil || len(r.placed) > 0
 	if t.Major < framesSince || t.Major == framesSince && old == nil && b.Branches() {
 		needed = false // left to the verifier that infers types, as before (JVMS §4.10.2)
 	}
@@ -231,16 +234,19 @@ func (r *Rewriter) encodeFrames(b *Body, plan *Plan, handler *Handler, t Target)
 		return &PCError{0, "max_locals is less than the parameters", ErrMalformed}
 	}
 	if old != nil {
-		if err := f.rewrite(old.info, b, &r.layout, plan.Longs); err != nil {
+		if err := f.rewrite(old.info, b, &r.layout, longs); err != nil {
 			return err
 		}
 	}
-	if handler != nil {
-		if t.Pool.Room() < 2 {
-			return ErrPoolFull
-		}
-		throwable := objectType(t.Pool.AddClass("java/lang/Throwable"))
-		f.handler(r.layout.newLen, b.MaxLocals, plan.Longs, throwable)
+	if len(r.placed) == 0 {
+		return nil
+	}
+	if t.Pool.Room() < 2 {
+		return ErrPoolFull
+	}
+	throwable := objectType(t.Pool.AddClass("java/lang/Throwable"))
+	for i := range r.placed {
+		f.handler(r.placed[i].pc, b.MaxLocals, longs, throwable)
 	}
 	return nil
 }

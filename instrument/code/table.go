@@ -6,44 +6,10 @@ import (
 	"github.com/jiffyperf/jiffy/instrument/classfile"
 )
 
-// ranges appends the new code ranges, as start and end pairs, that a handler for the given old ones covers: everything but
-// bare code and the instructions behind it. Empty ranges are left out: a verifier refuses them (JVMS §4.7.3).
-func (l *layout) ranges(b *Body, covered []Range, to []int) []int {
-	for _, c := range covered {
-		start := l.land(c.Start)
-		add := func(end int) {
-			if start < end {
-				to = append(to, start, end)
-			}
-		}
-		for i := range l.stops {
-			s := &l.stops[i]
-			if s.detours > 0 && s.pc > c.Start && s.pc < c.End {
-				add(l.rangeEnd(s.pc))
-				start = l.boundary(s.pc)
-			}
-			if s.bare && s.pc >= c.Start && s.pc < c.End {
-				add(s.at)
-				start = s.at + s.before + l.newLength(b, s)
-			}
-		}
-		add(l.rangeEnd(c.End))
-	}
-	return to
-}
-
-// newLength is the length of a stop's instruction in the new code.
-func (l *layout) newLength(b *Body, s *stop) int {
-	if s.oldSize > 0 {
-		return s.newSize
-	}
-	return b.Length(s.pc)
-}
-
 // appendHandlers writes the exception table: the rows there were, in their order, and behind them those of the plan's
-// handler, so that whatever the method catches itself is caught as before.
-func (l *layout) appendHandlers(dst []byte, b *Body, own []int) ([]byte, error) {
-	count := len(b.handlers)/8 + len(own)/2
+// handlers, so that whatever the method catches itself is caught as before.
+func (l *layout) appendHandlers(dst []byte, b *Body, own []coveredRange) ([]byte, error) {
+	count := len(b.handlers)/8 + len(own)
 	if count > 0xFFFF {
 		return nil, ErrTooLarge
 	}
@@ -57,8 +23,8 @@ func (l *layout) appendHandlers(dst []byte, b *Body, own []int) ([]byte, error) 
 		dst = appendRow(dst, l.boundary(start), l.rangeEnd(end), l.land(to))
 		dst = append(dst, row[6:8]...)
 	}
-	for ; len(own) > 0; own = own[2:] {
-		dst = appendRow(dst, own[0], own[1], l.newLen)
+	for _, c := range own {
+		dst = appendRow(dst, c.start, c.end, c.handler)
 		dst = append(dst, 0, 0) // catch_type 0: any
 	}
 	return dst, nil

@@ -25,13 +25,32 @@ func Write(w io.Writer, data []byte) error {
 	return p.w.Flush()
 }
 
+// Method returns what Write prints of a method; "" if the class has no such method.
+func Method(data []byte, name, desc string) (string, error) {
+	var c classfile.Class
+	if err := c.Parse(data); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	p := &printer{w: bufio.NewWriter(&b), class: &c, pool: &c.Pool}
+	p.only = func(kind, n, d string) bool { return kind == "method" && n == name && d == desc }
+	p.members()
+	err := p.w.Flush()
+	return b.String(), err
+}
+
 type printer struct {
 	w     *bufio.Writer
 	class *classfile.Class
 	pool  *classfile.Pool
+	only  func(kind, name, desc string) bool // members to print; nil for all
+	mute  bool
 }
 
 func (p *printer) line(format string, args ...any) {
+	if p.mute {
+		return
+	}
 	fmt.Fprintf(p.w, format, args...)
 	p.w.WriteByte('\n')
 }
@@ -62,6 +81,7 @@ func (p *printer) members() {
 			if kind == "method" {
 				sep = ""
 			}
+			p.mute = p.only != nil && !p.only(kind, name, desc)
 			p.line("%s %s%s%s%s", kind, flags(access, names), name, sep, desc)
 			p.attributes("  ", r)
 		}

@@ -167,3 +167,31 @@ func TestWhatIsNoClassIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestMethodIsAPartOfTheClass: the methods one by one are what the class as a whole has of them.
+func TestMethodIsAPartOfTheClass(t *testing.T) {
+	class, _ := assemble.Class{Methods: []assemble.Method{
+		{Name: "m", Desc: "(I)V", Access: classfile.AccStatic, Locals: 1, Text: "return"},
+		{Name: "m", Desc: "(J)V", Access: classfile.AccStatic, Locals: 2, Text: "nop\nreturn"},
+		{Name: "n", Desc: "()V", Access: classfile.AccStatic, Text: "return"}}}.Bytes(t)
+	var out bytes.Buffer
+	if err := dump.Write(&out, class); err != nil {
+		t.Fatal(err)
+	}
+	_, want, _ := strings.Cut(out.String(), "method ")
+	want = "method " + want
+	got := ""
+	for _, m := range [][2]string{{"m", "(I)V"}, {"m", "(J)V"}, {"n", "()V"}} {
+		text, err := dump.Method(class, m[0], m[1])
+		if err != nil || !strings.HasPrefix(text, "method static "+m[0]+m[1]+"\n") {
+			t.Errorf("%s%s: %q, %v", m[0], m[1], text, err)
+		}
+		got += text
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-class +methods:\n%s", diff)
+	}
+	if text, err := dump.Method(class, "n", "(I)V"); err != nil || text != "" {
+		t.Errorf("a method that isn't there: %q, %v", text, err)
+	}
+}

@@ -27,6 +27,13 @@ func Read(r io.Reader) (*Map, error) {
 	return m, nil
 }
 
+// ReadRows reads the rows of a map, options too, in their order.
+func ReadRows(r io.Reader) ([]Row, error) {
+	var rows []Row
+	err := decode(r, func(r Row) { rows = append(rows, r) })
+	return rows, err
+}
+
 // Load reads the maps in the files at paths into one.
 func Load(paths ...string) (*Map, error) {
 	sources := make([]Source, len(paths))

@@ -44,11 +44,13 @@ func (in *Instrumenter) planMethod(m *classfile.Member, id uint64) error {
 	if len(covered) > 0 {
 		start := len(in.seq)
 		in.seq = append(appendReport(in.seq, local, idConstant, in.report(&in.refs.thrown, "thrown", "(JJ)V")), code.OpAthrow)
-		in.handler = code.Handler{Ranges: covered, Stack: 5, Code: in.sequence(start)}
-		in.plan.Handler = &in.handler
+		in.plan.Handlers = append(in.plan.Handlers, code.Handler{Ranges: covered, Stack: 5, Code: in.sequence(start)})
 	}
 	return nil
 }
+
+// ownHandler is the plan's only handler.
+const ownHandler code.HandlerSet = 1
 
 // exit is the edit that stands before every return.
 func (in *Instrumenter) exit(m *classfile.Member, local int, id uint16) code.Edit {
@@ -60,7 +62,7 @@ func (in *Instrumenter) exit(m *classfile.Member, local int, id uint16) code.Edi
 	} else {
 		in.seq = appendReport(in.seq, local, id, in.report(&in.refs.returned, "returned", "(JJ)V"))
 	}
-	return code.Edit{Place: code.Before, Bare: true, Stack: stack, Code: in.sequence(start)}
+	return code.Edit{Place: code.Before, Bare: ownHandler, Stack: stack, Code: in.sequence(start)}
 }
 
 // covered is what the exception handler covers. In a constructor that is the code behind the call of super() or this(): a

@@ -50,6 +50,8 @@ type Options struct {
 	SkipTrivial bool
 	// Verify checks every rewritten method before it is written, and restores the original of one that fails.
 	Verify bool
+	// Detail asks for Result.Methods.
+	Detail bool
 	Match  Matcher
 }
 
@@ -76,6 +78,8 @@ type Result struct {
 	Out     []byte
 	Probes  []mapping.Row
 	Skipped []Skip
+	// Methods are all methods that the rules select, in their order. Only with Options.Detail.
+	Methods []Method
 	// Dropped counts Code attributes that nobody here understands and that were left out, since they may hold offsets.
 	Dropped int
 }
@@ -87,7 +91,6 @@ type Instrumenter struct {
 	body     code.Body
 	rewriter code.Rewriter
 	plan     code.Plan
-	handler  code.Handler
 	flow     code.Flow
 	ranges   []code.Range // that the handler covers
 	refs     refs
@@ -125,9 +128,14 @@ func (in *Instrumenter) Class(data []byte) (Result, error) {
 	in.beginClass()
 	for i := range c.Methods {
 		m := &c.Methods[i]
-		if all || in.opts.Match.MatchMethod(c.Name(), c.Pool.Utf8(m.Name), c.Pool.Utf8(m.Desc)) {
-			in.method(m, &res)
+		if !all && !in.opts.Match.MatchMethod(c.Name(), c.Pool.Utf8(m.Name), c.Pool.Utf8(m.Desc)) {
+			continue
 		}
+		if in.opts.Detail {
+			in.detailed(m, &res)
+			continue
+		}
+		in.method(m, &res)
 	}
 	in.finishClass(&res)
 	return res, nil

@@ -34,6 +34,9 @@ func New(include, exclude []string) (*Rules, error) {
 // Include returns the include patterns.
 func (r *Rules) Include() []*Pattern { return r.include }
 
+// Exclude returns the exclude patterns.
+func (r *Rules) Exclude() []*Pattern { return r.exclude }
+
 // MatchClass reports whether all methods of a class match, or only some may, so that MatchMethod has to be asked. The name
 // is internal: java/util/Map$Entry.
 func (r *Rules) MatchClass(internalName []byte) (all, some bool) {
