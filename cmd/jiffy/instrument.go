@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -144,6 +145,7 @@ func (f *instrumentFlags) options(inputs []string) (o instrument.Options, err er
 }
 
 func (f *instrumentFlags) run(cmd *cobra.Command, inputs []string) error {
+	collectSeldom()
 	o, err := f.options(inputs)
 	if err != nil {
 		return usageError(err)
@@ -221,4 +223,14 @@ func runtimeFiles() ([]archive.File, error) {
 		return err
 	})
 	return files, err
+}
+
+// collectSeldom trades memory for time: a run is over in a second or so, and little of what it allocates is garbage before.
+// Past the limit collections come as often as they must. GOGC and GOMEMLIMIT win.
+func collectSeldom() {
+	const limit = 256 << 20
+	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetGCPercent(400)
+		debug.SetMemoryLimit(limit)
+	}
 }

@@ -43,20 +43,21 @@ type Body struct {
 	MaxStack, MaxLocals int
 	Code                []byte
 	Points              []Point
+	Constants           []ConstantUse // in the order of the code
 	// Subroutines tells that the method has jsr or ret instructions.
 	Subroutines bool
 
 	name       uint16 // attribute_name_index
 	handlers   []byte // exception_table, 8 bytes a row
 	attributes []attribute
-	constants  []constantUse
 	starts     []uint64 // a bit for each byte of Code where an instruction starts
 }
 
-// constantUse is an instruction's constant-pool operand.
-type constantUse struct {
-	at    uint16 // its offset in Code
-	width uint8  // in bytes
+// ConstantUse is an instruction's constant-pool operand.
+type ConstantUse struct {
+	Index uint16
+	At    uint16 // its offset in Code
+	Width uint8  // in bytes: 1 for ldc, else 2
 }
 
 type attribute struct {
@@ -67,7 +68,7 @@ type attribute struct {
 
 // Parse reads a Code attribute, header included, and walks its instructions.
 func (b *Body) Parse(data []byte, pool *classfile.Pool) error {
-	*b = Body{Points: b.Points[:0], attributes: b.attributes[:0], constants: b.constants[:0], starts: b.starts[:0]}
+	*b = Body{Points: b.Points[:0], attributes: b.attributes[:0], Constants: b.Constants[:0], starts: b.starts[:0]}
 	if len(data) < 14 {
 		return &PCError{0, "attribute is truncated", ErrMalformed}
 	}
@@ -130,8 +131,14 @@ func (b *Body) walk() error {
 		f := formats[op]
 		switch f.operand {
 		case plain:
-		case pool1, pool2:
-			b.constants = append(b.constants, constantUse{uint16(pc + 1), uint8(f.operand)})
+		case pool1:
+			if pc+1 < len(code) {
+				b.Constants = append(b.Constants, ConstantUse{uint16(code[pc+1]), uint16(pc + 1), 1})
+			}
+		case pool2:
+			if pc+2 < len(code) {
+				b.Constants = append(b.Constants, ConstantUse{binary.BigEndian.Uint16(code[pc+1:]), uint16(pc + 1), 2})
+			}
 		case branch16, branch32, exit:
 			b.Points = append(b.Points, Point{int32(pc), op})
 			b.Subroutines = b.Subroutines || op == OpJsr || op == OpJsrW
@@ -282,11 +289,4 @@ func (b *Body) FallsThrough(pc int) bool {
 		return b.Code[pc+1] != OpRet
 	}
 	return false
-}
-
-// EachConstant visits the constant-pool operands of the body's instructions: where each is, and its width in bytes.
-func (b *Body) EachConstant(visit func(at, width int)) {
-	for _, c := range b.constants {
-		visit(int(c.at), int(c.width))
-	}
 }

@@ -88,6 +88,7 @@ type layout struct {
 	stops []stop
 	// shifts[i] holds for old pcs from shifts[i].from on: land = pc + delta.
 	shifts []shift
+	near   int // index of the shift that was used last
 	oldLen int
 	newLen int // without handler code
 
@@ -240,9 +241,13 @@ func (l *layout) shift(from, delta int) {
 // land is where a jump to pc goes: behind entry code and code inserted after the instruction before, and in front of
 // code inserted before the instruction. The end of the code lands at the end of what it became.
 func (l *layout) land(pc int) int {
+	// Tables are in code order mostly: what held for the last pc often holds for this one.
+	if n := l.near; n < len(l.shifts) && l.shifts[n].from <= pc && (n+1 == len(l.shifts) || pc < l.shifts[n+1].from) {
+		return pc + l.shifts[n].delta
+	}
 	lo, hi := 0, len(l.shifts)
 	for lo < hi {
-		if mid := (lo + hi) / 2; l.shifts[mid].from <= pc {
+		if mid := int(uint(lo+hi) / 2); l.shifts[mid].from <= pc {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -251,6 +256,7 @@ func (l *layout) land(pc int) int {
 	if lo == 0 {
 		return pc
 	}
+	l.near = lo - 1
 	return pc + l.shifts[lo-1].delta
 }
 

@@ -3,7 +3,6 @@
 package hotpath
 
 import (
-	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -146,13 +145,13 @@ func (w *walk) load(name string) *loaded {
 // calls lists the methods that a body names in its invoke instructions.
 func calls(b *code.Body, pool *classfile.Pool) []method {
 	var all []method
-	b.EachConstant(func(at, width int) {
-		if op := b.Code[at-1]; op < code.OpInvokevirtual || op > code.OpInvokeinterface {
-			return
+	for _, use := range b.Constants {
+		if op := b.Code[use.At-1]; op < code.OpInvokevirtual || op > code.OpInvokeinterface {
+			continue
 		}
-		if ref, ok := pool.Ref(binary.BigEndian.Uint16(b.Code[at:])); ok {
+		if ref, ok := pool.Ref(use.Index); ok {
 			all = append(all, method{string(ref.Class), string(ref.Name), string(ref.Desc)})
 		}
-	})
+	}
 	return all
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/jiffyperf/jiffy/instrument/classfile"
 	"github.com/jiffyperf/jiffy/instrument/code"
 )
@@ -42,19 +40,17 @@ func mix(h, v uint64) uint64 {
 func (h *bodyHasher) hash(b *code.Body) uint64 {
 	var sum uint64
 	run := 0 // start of the bytes that count as they are
-	b.EachConstant(func(at, width int) {
-		op, index := b.Code[at-1], uint16(b.Code[at])
-		if width == 2 {
-			index = binary.BigEndian.Uint16(b.Code[at:])
-		}
+	for _, use := range b.Constants {
+		at := int(use.At)
+		op := b.Code[at-1]
 		if op == code.OpLdcW { // which of the two forms is needed depends on the index
 			op = code.OpLdc
 		}
-		sum = mix(sum, hashBytes(b.Code[run:at-1]))
-		sum = mix(sum, uint64(op)^h.constant(index))
-		run = at + width
-	})
-	sum = mix(sum, hashBytes(b.Code[run:]))
+		sum = hashRun(sum, b.Code, run, at-1)
+		sum = mix(sum, uint64(op)^h.constant(use.Index))
+		run = at + int(use.Width)
+	}
+	sum = hashRun(sum, b.Code, run, len(b.Code))
 	for row := b.ExceptionTable(); len(row) > 0; row = row[8:] {
 		sum = mix(sum, uint64(binary.BigEndian.Uint32(row))<<16|uint64(binary.BigEndian.Uint16(row[4:])))
 		sum = mix(sum, h.constant(binary.BigEndian.Uint16(row[6:])))
@@ -62,19 +58,22 @@ func (h *bodyHasher) hash(b *code.Body) uint64 {
 	return sum
 }
 
-// hashBytes hashes the short runs between constants; long ones are left to xxhash.
-func hashBytes(b []byte) uint64 {
-	if len(b) > 16 {
-		return xxhash.Sum64(b)
+// hashRun mixes b[from:to], and its length, into a sum. It may look at bytes behind the end, which don't count.
+func hashRun(sum uint64, b []byte, from, to int) uint64 {
+	sum ^= uint64(to - from)
+	for ; to-from >= 8; from += 8 {
+		sum = mix(sum, binary.LittleEndian.Uint64(b[from:]))
 	}
-	sum := uint64(len(b))
-	for len(b) >= 8 {
-		sum = mix(sum, binary.LittleEndian.Uint64(b))
-		b = b[8:]
+	if from == to {
+		return mix(sum, 0)
 	}
 	var last uint64
-	for _, c := range b {
-		last = last<<8 | uint64(c)
+	if from+8 <= len(b) {
+		last = binary.LittleEndian.Uint64(b[from:]) & (1<<(8*(to-from)) - 1)
+	} else {
+		for i := to - 1; i >= from; i-- {
+			last = last<<8 | uint64(b[i])
+		}
 	}
 	return mix(sum, last)
 }
@@ -89,23 +88,26 @@ func (h *bodyHasher) constant(i uint16) uint64 {
 		return h.known[i]
 	}
 	h.known[i] = 1
-	sum := uint64(h.pool.Tag(i))
-	switch h.pool.Tag(i) {
+	c := h.pool.Constant(i)
+	if c == nil {
+		return 1
+	}
+	tag := classfile.Tag(c[0])
+	sum := uint64(tag)
+	switch tag {
 	case classfile.TagUtf8:
-		sum = mix(sum, hashBytes(foldLambda(h.pool.Utf8(i))))
+		name := foldLambda(c[3:])
+		sum = hashRun(sum, name, 0, len(name))
 	case classfile.TagClass, classfile.TagString, classfile.TagMethodType, classfile.TagModule, classfile.TagPackage:
-		sum = mix(sum, h.constant(binary.BigEndian.Uint16(h.pool.Constant(i)[1:])))
+		sum = mix(sum, h.constant(binary.BigEndian.Uint16(c[1:])))
 	case classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref, classfile.TagNameAndType:
-		a, b, _ := h.pool.Pair(i)
-		sum = mix(mix(sum, h.constant(a)), h.constant(b))
+		sum = mix(mix(sum, h.constant(binary.BigEndian.Uint16(c[1:]))), h.constant(binary.BigEndian.Uint16(c[3:])))
 	case classfile.TagMethodHandle:
-		handle := h.pool.Constant(i)
-		sum = mix(mix(sum, uint64(handle[1])), h.constant(binary.BigEndian.Uint16(handle[2:])))
+		sum = mix(mix(sum, uint64(c[1])), h.constant(binary.BigEndian.Uint16(c[2:])))
 	case classfile.TagDynamic, classfile.TagInvokeDynamic:
-		bootstrap, nameAndType, _ := h.pool.Pair(i)
-		sum = h.bootstrap(mix(sum, h.constant(nameAndType)), int(bootstrap))
+		sum = h.bootstrap(mix(sum, h.constant(binary.BigEndian.Uint16(c[3:]))), int(binary.BigEndian.Uint16(c[1:])))
 	default:
-		sum = mix(sum, xxhash.Sum64(h.pool.Constant(i)))
+		sum = hashRun(sum, c, 0, len(c))
 	}
 	h.known[i] = max(2, sum)
 	return h.known[i]
@@ -113,7 +115,7 @@ func (h *bodyHasher) constant(i uint16) uint64 {
 
 // foldLambda takes the number off the name of a lambda's body, lambda$method$7.
 func foldLambda(name []byte) []byte {
-	if bytes.HasPrefix(name, []byte("lambda$")) {
+	if len(name) > 7 && string(name[:7]) == "lambda$" {
 		return bytes.TrimRight(name, "0123456789")
 	}
 	return name

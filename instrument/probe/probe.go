@@ -126,6 +126,9 @@ func (in *Instrumenter) Class(data []byte) (Result, error) {
 		return res, nil
 	}
 	in.beginClass()
+	if all {
+		res.Probes = make([]mapping.Row, 0, len(c.Methods))
+	}
 	for i := range c.Methods {
 		m := &c.Methods[i]
 		if !all && !in.opts.Match.MatchMethod(c.Name(), c.Pool.Utf8(m.Name), c.Pool.Utf8(m.Desc)) {
