@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/jiffyperf/jiffy/fixtures"
 	"github.com/jiffyperf/jiffy/instrument/classfile"
 )
 
@@ -23,7 +24,7 @@ func isSentinel(err error) bool {
 // FuzzParse feeds anything to Parse. What is refused says why; what is accepted is written back byte for byte, answers
 // every question about its pool, and is a class file still when its pool has grown.
 func FuzzParse(f *testing.F) {
-	for _, data := range fixtureClasses(f) {
+	for _, data := range fixtures.Classes(f) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

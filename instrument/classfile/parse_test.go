@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jiffyperf/jiffy/fixtures"
 	"github.com/jiffyperf/jiffy/instrument/classfile"
 )
 
 func TestUntouchedClassesAreWrittenBackByteForByte(t *testing.T) {
 	var c classfile.Class // reused: nothing of one class may be left in the next
-	for name, data := range fixtureClasses(t) {
+	for name, data := range fixtures.Classes(t) {
 		if err := c.Parse(data); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -29,7 +30,7 @@ func TestUntouchedClassesAreWrittenBackByteForByte(t *testing.T) {
 
 func TestEveryTruncationIsAnError(t *testing.T) {
 	var c classfile.Class
-	for name, data := range fixtureClasses(t) {
+	for name, data := range fixtures.Classes(t) {
 		for n := range data {
 			err := c.Parse(data[:n])
 			if !errors.Is(err, classfile.ErrTruncated) {

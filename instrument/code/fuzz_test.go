@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/jiffyperf/jiffy/fixtures"
 	"github.com/jiffyperf/jiffy/instrument/classfile"
 	"github.com/jiffyperf/jiffy/instrument/code"
 )
@@ -11,7 +12,7 @@ import (
 // FuzzBody rewrites every method of anything that parses, with edits that the seed picks. What Rewrite accepts must be a
 // Code attribute again, with all that was inserted in it, of a bounded size.
 func FuzzBody(f *testing.F) {
-	for _, data := range fixtureClasses(f) {
+	for _, data := range fixtures.Classes(f) {
 		f.Add(data, uint64(0))
 		f.Add(data, uint64(0x123456789ABCDEF))
 	}

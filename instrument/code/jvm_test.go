@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jiffyperf/jiffy/fixtures"
 	"github.com/jiffyperf/jiffy/instrument/classfile"
 	"github.com/jiffyperf/jiffy/instrument/code"
 	"github.com/jiffyperf/jiffy/proof/jdk"
@@ -170,9 +171,9 @@ func TestEditsEverywhereOnJVM(t *testing.T) {
 	}
 	j, dir := found[len(found)-1], t.TempDir()
 	var folders []string
-	for name := range fixtureClasses(t) {
+	for name := range fixtures.Classes(t) {
 		folder, _, _ := strings.Cut(name, "/")
-		folders = append(folders, filepath.Join(fixtures, folder))
+		folders = append(folders, filepath.Join("../../fixtures/classes", folder))
 	}
 	slices.Sort(folders)
 	path := strings.Join(slices.Compact(folders), string(filepath.ListSeparator))
@@ -258,7 +259,7 @@ func TestFarBranchesOnJVM(t *testing.T) {
 // variants are all classes of all variants, in the form that Variants.java reads.
 func variants(t *testing.T) (data []byte, count int) {
 	t.Helper()
-	classes := fixtureClasses(t)
+	classes := fixtures.Classes(t)
 	for i := range shapes {
 		v := variant{shape: &shapes[i]}
 		for ordinal := 0; ordinal < 64; ordinal++ { // only Locals.wide is longer, and repeats itself

@@ -4,13 +4,14 @@ import (
 	"io"
 	"testing"
 
+	"github.com/jiffyperf/jiffy/fixtures"
 	"github.com/jiffyperf/jiffy/instrument/classfile"
 	"github.com/jiffyperf/jiffy/instrument/dump"
 )
 
 // FuzzWrite prints anything: it must print every class file that can be parsed, and refuse every other.
 func FuzzWrite(f *testing.F) {
-	for _, data := range fixtureClasses(f) {
+	for _, data := range fixtures.Classes(f) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

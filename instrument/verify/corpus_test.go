@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/jiffyperf/jiffy/fixtures"
 	"github.com/jiffyperf/jiffy/instrument/classfile"
 )
 
@@ -46,7 +47,7 @@ func TestNoClassOfAJDKIsRefused(t *testing.T) {
 
 // The fixtures' compilers know what they do; only subroutines go without a check of types.
 func TestNoFixtureIsRefused(t *testing.T) {
-	for name, data := range fixtureClasses(t) {
+	for name, data := range fixtures.Classes(t) {
 		findings, err := Class(data)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jiffyperf/jiffy/fixtures"
 	"github.com/jiffyperf/jiffy/instrument/classfile"
 )
 
@@ -275,7 +276,7 @@ func seeds(t *testing.T) []trial {
 	if jar := os.Getenv("JIFFY_MUTATE"); jar != "" {
 		eachClass(t, jar, func(_ string, data []byte) { add(data) })
 	} else {
-		for _, data := range fixtureClasses(t) {
+		for _, data := range fixtures.Classes(t) {
 			add(data)
 		}
 	}

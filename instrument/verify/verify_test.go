@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jiffyperf/jiffy/fixtures"
 	"github.com/jiffyperf/jiffy/instrument/classfile"
 )
 
 // FuzzClass feeds anything to the verifier: it must not panic, and what it finds must be in the class.
 func FuzzClass(f *testing.F) {
-	for _, data := range fixtureClasses(f) {
+	for _, data := range fixtures.Classes(f) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -46,11 +47,11 @@ func FuzzClass(f *testing.F) {
 
 // FuzzCode changes bytes of method bodies, of which the most random ones would be no class at all, and looks for panics.
 func FuzzCode(f *testing.F) {
-	classes := slices.Sorted(maps.Keys(fixtureClasses(f)))
+	classes := slices.Sorted(maps.Keys(fixtures.Classes(f)))
 	for i := range classes {
 		f.Add(uint64(i), uint8(1))
 	}
-	all := fixtureClasses(f)
+	all := fixtures.Classes(f)
 	f.Fuzz(func(t *testing.T, seed uint64, changes uint8) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var c classfile.Class
@@ -177,7 +178,7 @@ func TestLargeFramesAreBounded(t *testing.T) {
 func TestMethodDoesNotAllocate(t *testing.T) {
 	var v Verifier
 	var c classfile.Class
-	for name, data := range fixtureClasses(t) {
+	for name, data := range fixtures.Classes(t) {
 		if err := c.Parse(data); err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +201,7 @@ func TestMethodDoesNotAllocate(t *testing.T) {
 func BenchmarkMethod(b *testing.B) {
 	var classes []*classfile.Class
 	size := 0
-	for _, data := range fixtureClasses(b) {
+	for _, data := range fixtures.Classes(b) {
 		c := new(classfile.Class)
 		if err := c.Parse(data); err != nil {
 			b.Fatal(err)
