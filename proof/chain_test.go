@@ -52,7 +52,7 @@ func setUp(dir string) (err error) {
 		return fmt.Errorf("%v: %w\n%s", build.Args, err, out)
 	}
 	helpers = filepath.Join(dir, "helpers")
-	return jdks[0].Compile(helpers, []string{"--release", strconv.Itoa(jdk.Oldest)}, "testdata/Link.java", "testdata/ModuleJar.java", "testdata/Redefine.java")
+	return jdks[0].Compile(helpers, []string{"--release", strconv.Itoa(jdk.Oldest)}, "testdata/Link.java", "testdata/LinkJar.java", "testdata/ModuleJar.java", "testdata/Redefine.java")
 }
 
 // newestAndOldest returns the first and the last of jdks: one if there is only one.
