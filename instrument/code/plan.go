@@ -28,7 +28,7 @@ type Edit struct {
 	// Stack is how much deeper than what stands there the operand stack gets, in slots.
 	Stack int
 	// Bare leaves the code, and the instruction that it stands before, out of the range of the plan's handlers: an exit that
-	// has reported must not report again.
+	// has reported must not report again. Where the method releases locks, it leaves them out of its own catch-any ranges, too.
 	Bare bool
 }
 
@@ -82,6 +82,7 @@ type layout struct {
 
 	wide    []widened
 	detours []detour // by site
+	kept    []int    // scratch: new ranges of one row of the exception table
 }
 
 type shift struct{ from, delta int }
