@@ -25,6 +25,7 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.FrameNode;
+import org.objectweb.asm.tree.JumpInsnNode;
 import org.objectweb.asm.tree.LabelNode;
 import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.TryCatchBlockNode;
@@ -162,7 +163,8 @@ public final class Frames {
       count("frames", 1);
       Frame mine = ourFrames.get(at);
       Frame computed = theirFrames.get(at);
-      String kind = kind(mine, computed, at == handler, neverRuns(ourCode, at));
+      Frame target = computed == null || computed.equals(mine) ? null : ourFrames.get(gotoTarget(ours, at));
+      String kind = kind(mine, computed, at == handler, neverRuns(ourCode, at), target);
       count(kind, 1);
       if (kind.equals("different")) {
         differences.add(where + " at instruction " + at + ": " + mine + ", ASM has " + computed);
@@ -170,8 +172,8 @@ public final class Frames {
     }
   }
 
-  /** What a pair of frames is. Every kind but "different" is harmless. */
-  private static String kind(Frame ours, Frame theirs, boolean handler, boolean neverRuns) {
+  /** What a pair of frames is. Every kind but "different" is harmless. {@code target} is our frame where a goto leads that stands there, or null. */
+  private static String kind(Frame ours, Frame theirs, boolean handler, boolean neverRuns, Frame target) {
     if (ours == null || theirs == null) {
       return "different";
     }
@@ -181,6 +183,9 @@ public final class Frames {
     if (!ours.stack.equals(theirs.stack)) {
       return "different";
     }
+    if (ours.equals(target) && ours.says(theirs)) {
+      return "goto on the way of a long branch says what its target says";
+    }
     if (!ours.stack.equals(List.of("java/lang/Throwable")) || !ours.knowsOnlyALong()) {
       return "different";
     }
@@ -188,6 +193,17 @@ public final class Frames {
       return "handler of the probe says less of locals";
     }
     return neverRuns && theirs.locals.isEmpty() ? "unreachable code also knows the probe's long" : "different";
+  }
+
+  /** Where the goto at an instruction leads, as the number of an instruction; -1 if no goto is there. */
+  private static int gotoTarget(MethodNode method, int at) {
+    int n = 0;
+    for (AbstractInsnNode node : method.instructions) {
+      if (node.getOpcode() >= 0 && n++ == at) {
+        return node.getOpcode() == Opcodes.GOTO ? numbers(method).get(((JumpInsnNode) node).label) : -1;
+      }
+    }
+    return -1;
   }
 
   /** Tells whether ASM has put nothing but nop and athrow at an instruction: nothing gets there. */
