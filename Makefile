@@ -61,7 +61,7 @@ fuzz: ## Runs every fuzz target for FUZZTIME (20s)
 	@make/fuzz.sh $(FUZZTIME)
 
 .PHONY: corpora
-corpora: ## Fetches what other compilers made, for `make test-corpora`, into the user's cache (230 MB; npm and Maven)
+corpora: ## Fetches what other compilers made, for `make test-corpora`, into the user's cache (235 MB; npm and Maven)
 	@make/corpora.sh
 
 .PHONY: test-corpora
