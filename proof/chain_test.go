@@ -43,6 +43,7 @@ func setUp(dir string) (err error) {
 	if jdks, err = jdk.Find(); err != nil {
 		return err
 	}
+	addModules()
 	if _, err := os.Stat(filepath.Join(runtimeClasses, "io")); err != nil {
 		return fmt.Errorf("the in-app runtime is not compiled; run `make build` first: %w", err)
 	}

@@ -29,6 +29,7 @@ import (
 type corpus struct {
 	name      string   // of the jar, without .jar
 	libraries []string // jars of the cache that its classes need
+	modules   *jdk.JDK // the corpus is this JDK's modules; nil: a jar of the cache
 	timedOnce func() (timedCorpus, error)
 }
 
@@ -61,6 +62,15 @@ var corpora = []*corpus{
 func init() {
 	for _, c := range corpora {
 		c.timedOnce = sync.OnceValues(c.instrument)
+	}
+}
+
+// addModules adds the oldest and the newest JDK's modules, which need no fetching.
+func addModules() {
+	for _, j := range newestAndOldest() {
+		c := &corpus{name: fmt.Sprintf("jdk-%d", j.Release), modules: &j}
+		c.timedOnce = sync.OnceValues(c.instrument)
+		corpora = append(corpora, c)
 	}
 }
 
@@ -109,6 +119,15 @@ func needCached(t *testing.T, names ...string) (paths []string) {
 	return paths
 }
 
+// jars returns the paths of what a corpus's classes may need: the whole jar, since a sample needs the rest, and its libraries. Nothing for a JDK's modules.
+func (c *corpus) jars(t *testing.T) []string {
+	t.Helper()
+	if c.modules != nil {
+		return nil
+	}
+	return needCached(t, append([]string{c.name + ".jar"}, c.libraries...)...)
+}
+
 // eachCorpus runs a test for each corpus, one after the other: they are large.
 func eachCorpus(t *testing.T, test func(t *testing.T, c *corpus, made timedCorpus)) {
 	t.Helper()
@@ -117,7 +136,7 @@ func eachCorpus(t *testing.T, test func(t *testing.T, c *corpus, made timedCorpu
 	}
 	for _, c := range corpora {
 		t.Run(c.name, func(t *testing.T) {
-			needCached(t, append(c.libraries, c.name+".jar")...)
+			c.jars(t)
 			made, err := c.timedOnce()
 			check(t, err)
 			test(t, c, made)
@@ -127,14 +146,20 @@ func eachCorpus(t *testing.T, test func(t *testing.T, c *corpus, made timedCorpu
 
 // instrument makes the corpus's jars, once for all tests.
 func (c *corpus) instrument() (made timedCorpus, err error) {
-	if made.plain, err = cached(c.name + ".jar"); err != nil {
+	base := filepath.Join(filepath.Dir(jiffyBinary), c.name)
+	if c.modules != nil {
+		made.plain = base + "-modules.jar"
+		_, err = c.modules.Run("java", "-cp", helpers, "ModuleJar", "all", made.plain)
+	} else {
+		made.plain, err = cached(c.name + ".jar")
+	}
+	if err != nil {
 		return made, err
 	}
 	limit, err := corpusLimit()
 	if err != nil {
 		return made, err
 	}
-	base := filepath.Join(filepath.Dir(jiffyBinary), c.name)
 	if limit > 0 {
 		if made.plain, err = sample(made.plain, base+".jar", limit); err != nil {
 			return made, err
@@ -173,8 +198,9 @@ func sample(jar, to string, limit int) (string, error) {
 	return to, out.Close()
 }
 
-// usual are the reasons that need no list of methods: there is no code to change, or none that somebody wrote.
-var usual = []string{"abstract", "native", "only forwards to another method"}
+// usual are the reasons that need no list of methods: there is no code to change, or none that somebody wrote; and the classes of a JDK (not methods)
+// that the in-app runtime itself calls.
+var usual = []string{"abstract", "native", "only forwards to another method", "the runtime runs through it"}
 
 func (made *timedCorpus) readReport(path string) error {
 	file, err := os.Open(path)
@@ -272,7 +298,10 @@ func spoilt(before, after map[string]string) []string {
 
 func TestCorporaLinkAsBefore(t *testing.T) {
 	eachCorpus(t, func(t *testing.T, c *corpus, made timedCorpus) {
-		libraries := needCached(t, append([]string{c.name + ".jar"}, c.libraries...)...) // the whole jar: a sample needs the rest
+		if c.modules != nil {
+			t.Skip("modules can't be loaded from a jar; TestInstrumentedModulesLink patches the VM with them")
+		}
+		libraries := c.jars(t)
 		for _, j := range newestAndOldest() {
 			before := linkJar(t, j, made.plain, libraries)
 			after := linkJar(t, j, made.timed, libraries)

@@ -24,10 +24,10 @@ func frameHelper(t *testing.T) string {
 }
 
 // compareFrames holds the frames of a jar against those that ASM computes. Returns how many of what kind there are, and the differences.
-func compareFrames(t *testing.T, helper, jar string, libraries []string) (counts map[string]int, differences []string) {
+func compareFrames(t *testing.T, j jdk.JDK, helper, jar string, libraries []string) (counts map[string]int, differences []string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "frames.txt")
-	_, err := jdks[0].Run("java", slices.Concat([]string{"-Xss8m", "-cp", helper, "Frames", "compare", out, jar}, libraries)...)
+	_, err := j.Run("java", slices.Concat([]string{"-Xss8m", "-cp", helper, "Frames", "compare", out, jar}, libraries)...)
 	check(t, err)
 	data, err := os.ReadFile(out)
 	check(t, err)
@@ -53,13 +53,16 @@ func compareFrames(t *testing.T, helper, jar string, libraries []string) (counts
 func TestCorporaFramesAreThoseASMComputes(t *testing.T) {
 	helper := frameHelper(t)
 	eachCorpus(t, func(t *testing.T, c *corpus, made timedCorpus) {
-		libraries := needCached(t, append([]string{c.name + ".jar"}, c.libraries...)...)
+		libraries, j := c.jars(t), jdks[0]
+		if c.modules != nil {
+			j = *c.modules
+		}
 		dir := t.TempDir()
 		normal, timed := filepath.Join(dir, "normal.jar"), filepath.Join(dir, "timed.jar")
-		_, err := jdks[0].Run("java", slices.Concat([]string{"-Xss8m", "-cp", helper, "Frames", "normalise", normal, made.plain}, libraries)...)
+		_, err := j.Run("java", slices.Concat([]string{"-Xss8m", "-cp", helper, "Frames", "normalise", normal, made.plain}, libraries)...)
 		check(t, err)
 		jiffy(t, "instrument", "-q", "--huge", "--compression", "store", "-o", timed, normal)
-		counts, differences := compareFrames(t, helper, timed, libraries)
+		counts, differences := compareFrames(t, j, helper, timed, libraries)
 		if counts["classes"] == 0 {
 			t.Skip("its class files are too old for frames")
 		}
@@ -80,7 +83,7 @@ func TestCorporaFramesAreThoseASMComputes(t *testing.T) {
 func TestCorporaFramesThatDifferAreNoticed(t *testing.T) {
 	helper := frameHelper(t)
 	jar := needCached(t, "guava.jar")
-	counts, differences := compareFrames(t, helper, jar[0], nil)
+	counts, differences := compareFrames(t, jdks[0], helper, jar[0], nil)
 	if len(differences) < 100 {
 		t.Errorf("only %d differences between javac's frames and ASM's: %s", len(differences), fmt.Sprint(counts))
 	}
