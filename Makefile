@@ -27,7 +27,7 @@ JDK = $(eval JDK := $(shell make/jdk.sh))$(or $(JDK),$(error no JDK))
 
 .PHONY: help
 help: ## Lists these targets
-	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: build/jiffy-runtime.jar ## Builds bin/jiffy and the in-app runtime, build/jiffy-runtime.jar
@@ -59,6 +59,14 @@ bench: build ## Measures rewriting against ASM, the probe's cost and the sampler
 .PHONY: fuzz
 fuzz: ## Runs every fuzz target for FUZZTIME (20s)
 	@make/fuzz.sh $(FUZZTIME)
+
+.PHONY: corpora
+corpora: ## Fetches what other compilers made, for `make test-corpora`, into the user's cache (235 MB; npm and Maven)
+	@make/corpora.sh
+
+.PHONY: test-corpora
+test-corpora: build corpora ## Rewrites, links, dexes and runs whole corpora (JIFFY_CORPORA_LIMIT=500: a sample of that many classes each)
+	JIFFY_CORPORA_LIMIT=$${JIFFY_CORPORA_LIMIT:-0} JAVA_HOME=$(JDK) go test -count=1 -timeout 3h $(TESTFLAGS) -v -run 'Corpora' ./proof
 
 .PHONY: fixtures
 fixtures: ## Compiles the fixture classes again

@@ -43,6 +43,7 @@ func setUp(dir string) (err error) {
 	if jdks, err = jdk.Find(); err != nil {
 		return err
 	}
+	addModules()
 	if _, err := os.Stat(filepath.Join(runtimeClasses, "io")); err != nil {
 		return fmt.Errorf("the in-app runtime is not compiled; run `make build` first: %w", err)
 	}
@@ -52,7 +53,7 @@ func setUp(dir string) (err error) {
 		return fmt.Errorf("%v: %w\n%s", build.Args, err, out)
 	}
 	helpers = filepath.Join(dir, "helpers")
-	return jdks[0].Compile(helpers, []string{"--release", strconv.Itoa(jdk.Oldest)}, "testdata/Link.java", "testdata/ModuleJar.java", "testdata/Redefine.java")
+	return jdks[0].Compile(helpers, []string{"--release", strconv.Itoa(jdk.Oldest)}, "testdata/Link.java", "testdata/LinkJar.java", "testdata/ModuleJar.java", "testdata/Redefine.java")
 }
 
 // newestAndOldest returns the first and the last of jdks: one if there is only one.

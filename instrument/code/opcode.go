@@ -49,6 +49,7 @@ const (
 	OpAthrow          Opcode = 191
 	OpCheckcast       Opcode = 192
 	OpInstanceof      Opcode = 193
+	OpMonitorexit     Opcode = 195
 	OpWide            Opcode = 196
 	OpMultianewarray  Opcode = 197
 	OpIfnull          Opcode = 198

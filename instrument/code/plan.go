@@ -30,7 +30,7 @@ type Edit struct {
 	Stack int
 	// Bare leaves the code out of what some of the plan's handlers cover, and of a Before edit also what follows up to and including
 	// the instruction: an exit that has reported must not report again. What other edits put in front of it at the same instruction
-	// stays covered.
+	// stays covered. Where the method releases locks, such a Before edit is left out of the method's own catch-any ranges, too.
 	Bare HandlerSet
 }
 
@@ -94,6 +94,7 @@ type layout struct {
 
 	wide    []widened
 	detours []detour // by site
+	kept    []int    // scratch: new ranges of one row of the exception table
 }
 
 type shift struct{ from, delta int }

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"github.com/jiffyperf/jiffy/instrument/classfile"
@@ -9,25 +10,75 @@ import (
 // appendHandlers writes the exception table: the rows there were, in their order, and behind them those of the plan's
 // handlers, so that whatever the method catches itself is caught as before.
 func (l *layout) appendHandlers(dst []byte, b *Body, own []coveredRange) ([]byte, error) {
-	count := len(b.handlers)/8 + len(own)
-	if count > 0xFFFF {
-		return nil, ErrTooLarge
-	}
-	dst = binary.BigEndian.AppendUint16(dst, uint16(count))
+	countAt, split := len(dst), unlocks(b)
+	dst = append(dst, 0, 0)
 	for row := b.handlers; len(row) > 0; row = row[8:] {
 		start, end := int(binary.BigEndian.Uint16(row)), int(binary.BigEndian.Uint16(row[2:]))
 		to := int(binary.BigEndian.Uint16(row[4:]))
 		if start >= end || !b.StartsAt(start) || end != len(b.Code) && !b.StartsAt(end) || !b.StartsAt(to) {
 			return nil, &PCError{start, "exception table row", ErrMalformed}
 		}
-		dst = appendRow(dst, l.boundary(start), l.rangeEnd(end), l.land(to))
-		dst = append(dst, row[6:8]...)
+		kind := row[6:8]
+		l.kept = append(l.kept[:0], l.boundary(start), l.rangeEnd(end))
+		if kind[0]|kind[1] == 0 && split {
+			l.kept = l.withoutExits(b, Range{start, end}, l.kept)
+		}
+		for kept := l.kept; len(kept) > 0; kept = kept[2:] {
+			dst = append(appendRow(dst, kept[0], kept[1], l.land(to)), kind...)
+		}
 	}
 	for _, c := range own {
 		dst = appendRow(dst, c.start, c.end, c.handler)
 		dst = append(dst, 0, 0) // catch_type 0: any
 	}
+	count := (len(dst) - countAt - 2) / 8
+	if count > 0xFFFF {
+		return nil, ErrTooLarge
+	}
+	binary.BigEndian.PutUint16(dst[countAt:], uint16(count))
 	return dst, nil
+}
+
+// unlocks reports whether the method may release a lock, and has no type annotations, which count rows. An operand can look like
+// a monitorexit; that does no harm.
+func unlocks(b *Body) bool {
+	return len(b.handlers) > 0 && bytes.IndexByte(b.Code, OpMonitorexit) >= 0 &&
+		b.attribute(classfile.AttrRuntimeVisibleTypeAnnotations) == nil && b.attribute(classfile.AttrRuntimeInvisibleTypeAnnotations) == nil
+}
+
+// withoutExits takes bare code and the return behind it out of the new range of an old catch-any row. Compilers up to javac 1.3 have a
+// synchronized block's return, which comes after the monitorexit, inside the range whose handler unlocks. A return can't throw,
+// but the call that is now before it can, for want of stack: that handler would release the lock twice. A range of nothing else stays.
+func (l *layout) withoutExits(b *Body, old Range, whole []int) []int {
+	start, end := whole[0], whole[1]
+	to := whole[:0]
+	for i := range l.stops {
+		s := &l.stops[i]
+		if s.bare == 0 || s.pc < old.Start || s.pc >= old.End || !l.reports(s) {
+			continue
+		}
+		if start < s.at {
+			to = append(to, start, s.at)
+		}
+		start = s.at + s.before + l.newLength(b, s)
+	}
+	if start < end {
+		to = append(to, start, end)
+	}
+	if len(to) == 0 {
+		return append(to, l.boundary(old.Start), end)
+	}
+	return to
+}
+
+// reports reports whether bare code stands before a stop's instruction, which is then an exit.
+func (l *layout) reports(s *stop) bool {
+	for _, e := range l.order[s.first : s.first+s.edits] {
+		if e.Place == Before && e.Bare != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func appendRow(dst []byte, start, end, handler int) []byte {

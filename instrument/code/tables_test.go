@@ -109,6 +109,55 @@ func TestDebugTables(t *testing.T) {
 	}})
 }
 
+// Old compilers' ranges, whose handler unlocks, hold the return behind the unlocking, too. A probe in there must not be unlocked for.
+func TestExitsLeaveRangesThatUnlock(t *testing.T) {
+	body := func(rows string) method {
+		return method{desc: "()V", access: static, major: 47, stack: 2, locals: 1, text: `
+			a: aconst_null
+			astore_0
+			aload_0
+			monitorenter
+			b: aload_0
+			monitorexit
+			c: return
+			d: astore_0
+			aconst_null
+			monitorexit
+			e: aconst_null
+			athrow
+			` + rows}
+	}
+	exit := []edit{{at: "c", place: code.Before, code: "nop nop", bare: 1}}
+	code := `
+			0 aconst_null
+			1 astore_0
+			2 aload_0
+			3 monitorenter
+			4 aload_0
+			5 monitorexit
+			6 nop
+			7 nop
+			8 return
+			9 astore_0
+			10 aconst_null
+			11 monitorexit
+			12 aconst_null
+			13 athrow
+`
+	runRewritings(t, []rewriting{
+		{name: "at the range's end", method: body(".catch b d d any"), edits: exit,
+			want: "stack=2 locals=1 bytes=14" + code + "catch 4..6 -> 9 any"},
+		{name: "inside the range", method: body(".catch b e d any"), edits: exit,
+			want: "stack=2 locals=1 bytes=14" + code + "catch 4..6 -> 9 any\ncatch 9..12 -> 9 any"},
+		{name: "a range of nothing else stays", method: body(".catch c d d any"), edits: exit,
+			want: "stack=2 locals=1 bytes=14" + code + "catch 6..9 -> 9 any"},
+		{name: "a range for one type of exception stays", method: body(".catch b d d java/lang/Error"), edits: exit,
+			want: "stack=2 locals=1 bytes=14" + code + "catch 4..9 -> 9 java/lang/Error"},
+		{name: "type annotations count rows", method: body(".catch b d d any\n.attr RuntimeVisibleTypeAnnotations 00 00"), edits: exit,
+			want: "stack=2 locals=1 bytes=14" + code + "catch 4..9 -> 9 any\nattribute RuntimeVisibleTypeAnnotations 2 bytes"},
+	})
+}
+
 // Type annotations (JVMS §4.7.20) are printed by their size only, so their bytes are compared.
 func TestTypeAnnotations(t *testing.T) {
 	const plain = " 00 00 01 00 00" // no path, type #1, no elements
