@@ -416,3 +416,21 @@ func TestCorporaVerifyAsBefore(t *testing.T) {
 		}
 	})
 }
+
+// Classes that can't be verified must be noticed, else the test of linking proves nothing.
+func TestCorporaBrokenFramesAreNoticed(t *testing.T) {
+	whole := needCached(t, "guava.jar")
+	jar, err := sample(whole[0], filepath.Join(t.TempDir(), "sample.jar"), 100)
+	check(t, err)
+	broke := 0
+	spoiled := rewrite(t, jar, func(class []byte) []byte {
+		if bytes.Contains(class, []byte("StackMapTable")) {
+			broke++
+		}
+		return bytes.ReplaceAll(class, []byte("StackMapTable"), []byte("StackMopTable"))
+	})
+	j := jdks[0]
+	if bad := spoilt(linkJar(t, j, jar, whole), linkJar(t, j, spoiled, whole)); broke < 10 || len(bad) < broke*9/10 {
+		t.Errorf("%d classes have lost their frames, only %d don't link", broke, len(bad))
+	}
+}
