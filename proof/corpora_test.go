@@ -220,6 +220,9 @@ func (made *timedCorpus) readReport(path string) error {
 			continue
 		}
 		name, action, reason := line[0]+"#"+line[1]+line[2], line[3], line[4]
+		if line[1] == "" && action != "failed" { // the row is about the class
+			continue
+		}
 		switch action {
 		case "instrumented":
 			made.instrumented++
