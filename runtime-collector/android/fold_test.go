@@ -281,6 +281,46 @@ func TestFoldingStaysBounded(t *testing.T) {
 	})
 }
 
+// Where more siblings are unfinished than are kept, what a caller claims is an estimate; it must still be one that can be.
+func TestEstimatesStayPossible(t *testing.T) {
+	// Within a call that began before folding did: callers one after the other, each of which begins with a long call in the
+	// midst of thousands of short ones.
+	const foldStart = 100
+	var calls []call
+	now := int64(foldStart)
+	leaf := func(length int64) {
+		calls = append(calls, call{start: now, end: now + length, id: uint64(1 + len(calls)%3)})
+		now += length
+	}
+	for i := range 12 {
+		for range 1100 + i {
+			leaf(10)
+		}
+		start := now
+		leaf(1000000)
+		for range 1400 {
+			leaf(10)
+		}
+		calls = append(calls, call{start: start, end: now, id: 9})
+	}
+	calls = append(calls, call{start: 0, end: now, id: 10})
+	rows, exact, _, _ := fold(t, calls, foldStart, false, 100000)
+	if !rows[9].approximate {
+		t.Error("nothing had to be estimated: the test is too small")
+	}
+	for id, r := range rows {
+		if r.self < 0 || r.self > r.total {
+			t.Errorf("method %d: self time %d of total %d", id, r.self, r.total)
+		}
+	}
+	if len(exact) != 2 {
+		t.Fatalf("%d exact records, want a cover and a call", len(exact))
+	}
+	if start, end, covered := exact[0][1], exact[0][2], exact[0][3]; covered < 0 || covered > end-start {
+		t.Errorf("a cover of %d ns in a stretch of %d", covered, end-start)
+	}
+}
+
 // foldByDefinitionFast returns [Σ self of all calls, Σ self of method 1] for the calls of the test above: leaves of 7 ns
 // under callers that are nested in each other.
 func foldByDefinitionFast(calls []call) (sums [2]int64, leaves int) {

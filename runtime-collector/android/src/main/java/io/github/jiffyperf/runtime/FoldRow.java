@@ -29,10 +29,10 @@ final class FoldRow {
         if (outcome == Probes.SUSPENDED) {
             suspended++;
         } else {
+            durations.add(end - start); // first: it may run out of memory, and then the call is not counted at all
             calls++;
             thrown += outcome == Probes.THROWN ? 1 : 0;
             max = Math.max(max, end - start);
-            durations.add(end - start);
         }
         total += totalNs;
         self += selfNs;

@@ -35,6 +35,10 @@ final class Folder {
     }
 
     void fold(long start, long end, long id, int outcome, long javaId) {
+        if (end < start) {
+            dropped++; // a clock that ran backwards: no call, and the order of starts would be lost
+            return;
+        }
         Nesting n = shared ? nesting(javaId) : nesting;
         boolean approximate = shared && start <= forgottenEnd;
         if (start < foldStart) {

@@ -2,6 +2,9 @@ package io.github.jiffyperf.runtime;
 
 /** Consumes a buffer by folding what is in it; on the writer's thread, or on the producer's when memory has run out. */
 final class Folding {
+    /** Records between two looks at whether the producer waits: a small part of a large block, which takes a while to fold. */
+    private static final int TURN = 1024;
+
     private Folding() {}
 
     /**
@@ -16,8 +19,8 @@ final class Folding {
         while (true) {
             Block block = b.head;
             Block next = block.next;
-            fold(b, block, block.get(), cursor);
-            if (next == null || b.producerWaits) {
+            boolean all = fold(b, block, block.get(), cursor);
+            if (!all || next == null || b.producerWaits) {
                 return;
             }
             b.head = next;
@@ -25,15 +28,20 @@ final class Folding {
         }
     }
 
-    private static void fold(ThreadBuffer b, Block block, int to, RecordCursor cursor) {
+    /** Folds what is left of a block, up to the word index; false if the producer has begun to wait before the end of it. */
+    private static boolean fold(ThreadBuffer b, Block block, int to, RecordCursor cursor) {
         cursor.reset(block, block.drained, to);
-        while (cursor.next()) {
+        for (int n = 1; cursor.next(); n++) {
             block.drained = cursor.position();
             try {
                 b.folder.fold(cursor.start, cursor.end, cursor.id, cursor.outcome, cursor.javaId);
             } catch (OutOfMemoryError e) {
                 b.folder.dropped++;
             }
+            if (n % TURN == 0 && b.producerWaits) {
+                return false;
+            }
         }
+        return true;
     }
 }

@@ -75,13 +75,11 @@ final class IntervalStack {
         int other = -1; // before the first of the others: calls that began before folding claim all of it, or none
         int mergedInto = -2;
         for (int i = 0; i < size; i++) {
-            while (other + 1 < others.size && others.entries[(other + 1) * WIDTH + FIRST] <= entries[i * WIDTH + FIRST]) {
-                other++;
-            }
+            other = others.lastUpTo(entries[i * WIDTH + FIRST], other);
             if (mergedInto == other) {
                 merge(kept - 1, i);
             } else {
-                System.arraycopy(entries, i * WIDTH, entries, kept * WIDTH, WIDTH);
+                move(i, kept);
                 kept++;
                 mergedInto = other;
             }
@@ -89,14 +87,46 @@ final class IntervalStack {
         size = kept;
     }
 
+    /**
+     * Index of the last entry that started at s or earlier, given one before it or -1. Searched in growing steps: the first
+     * answer may be thousands of entries away, the next is near.
+     */
+    private int lastUpTo(long s, int from) {
+        int low = from;
+        int step = 1;
+        while (low + step < size && entries[(low + step) * WIDTH + FIRST] <= s) {
+            low += step;
+            step *= 2;
+        }
+        int high = Math.min(low + step, size);
+        while (high - low > 1) {
+            int middle = low + high >>> 1;
+            if (entries[middle * WIDTH + FIRST] <= s) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+
     private void mergeOlderHalf() {
         int half = size / 2 & ~1;
         for (int i = 0; i < half; i += 2) {
-            System.arraycopy(entries, i * WIDTH, entries, i / 2 * WIDTH, WIDTH);
+            move(i, i / 2);
             merge(i / 2, i + 1);
         }
         System.arraycopy(entries, half * WIDTH, entries, half / 2 * WIDTH, (size - half) * WIDTH);
         size -= half / 2;
+    }
+
+    private void move(int from, int to) {
+        int f = from * WIDTH;
+        int t = to * WIDTH;
+        entries[t + FIRST] = entries[f + FIRST];
+        entries[t + LAST] = entries[f + LAST];
+        entries[t + DURATION] = entries[f + DURATION];
+        entries[t + COUNT] = entries[f + COUNT];
     }
 
     /** Adds the later entry to the earlier one. */
@@ -113,8 +143,8 @@ final class IntervalStack {
         limits.giveIntervals(entries.length / WIDTH - FIRST_CAPACITY);
     }
 
-    /** Takes away all calls that started at s or later, and sums them up. */
-    void claim(long s) {
+    /** Takes away all calls that started at s or later, and sums them up; all of them ended at end at the latest. */
+    void claim(long s, long end) {
         claimedDuration = 0;
         claimedCount = 0;
         approximate = false;
@@ -122,7 +152,7 @@ final class IntervalStack {
             int e = (size - 1) * WIDTH;
             if (entries[e + FIRST] < s) {
                 if (entries[e + LAST] >= s) {
-                    split(e, s);
+                    split(e, s, end - s - claimedDuration);
                 }
                 return;
             }
@@ -132,11 +162,16 @@ final class IntervalStack {
         }
     }
 
-    private void split(int e, long s) {
+    /**
+     * Claims a share of an entry. Neither what is claimed, at most the time given, nor what stays, the time before s, comes to more
+     * than there is room for: calls do not overlap.
+     */
+    private void split(int e, long s, long room) {
         long first = entries[e + FIRST];
         long last = entries[e + LAST];
         double share = (double) (last - s + 1) / (last - first + 1);
         long duration = (long) (entries[e + DURATION] * share);
+        duration = Math.min(room, Math.max(duration, entries[e + DURATION] - (s - first)));
         long count = Math.min(entries[e + COUNT] - 1, Math.max(1, (long) (entries[e + COUNT] * share)));
         entries[e + LAST] = s - 1;
         entries[e + DURATION] -= duration;
@@ -148,7 +183,7 @@ final class IntervalStack {
 
     /** Takes away everything; the sums are those of all entries. */
     void claimAll() {
-        claim(Long.MIN_VALUE);
+        claim(Long.MIN_VALUE, Long.MAX_VALUE);
     }
 
     boolean isEmpty() {

@@ -26,11 +26,7 @@ final class Nesting {
 
     /** Claims a call's direct children. Two calls of no length at the same instant are siblings. */
     void claimChildren(long start, long end) {
-        if (start == end) {
-            pending.claim(Long.MAX_VALUE);
-        } else {
-            pending.claim(start);
-        }
+        pending.claim(start == end ? Long.MAX_VALUE : start, end);
     }
 
     void push(long start, long end) {
@@ -48,7 +44,7 @@ final class Nesting {
         if (calls == null) {
             return null;
         }
-        calls.claim(start == end ? Long.MAX_VALUE : start);
+        calls.claim(start == end ? Long.MAX_VALUE : start, end);
         if (calls.claimedCount > 0) {
             calls.setBound(OWN_RECURSIVE);
         }

@@ -18,6 +18,8 @@ final class Recorder {
     private static final long LINGER_NS = 200000000L;
     private static final long QUIET_MS = 5;
     static final long MAX_WAIT_NS = 100000000L;
+    /** Before a wait ends without success: where threads are many, one turn of all the others may take longer than the wait. */
+    private static final int MIN_TRIES = 16;
 
     final Settings settings;
     final BlockPool pool;
@@ -104,7 +106,7 @@ final class Recorder {
             return true;
         }
         long deadline = System.nanoTime() + MAX_WAIT_NS;
-        while (System.nanoTime() - deadline < 0) {
+        for (int tries = 0; tries < MIN_TRIES || System.nanoTime() - deadline < 0; tries++) {
             Thread.yield();
             if (tryFoldOwn(b)) {
                 return true;

@@ -75,6 +75,8 @@ final class ThreadBuffer {
         words = b.words;
         limit = b.words.length - 1;
         used = 0;
+        // Has the next record go the slow way, which sets the base: the one that asked for this block may yet be lost.
+        base = Long.MIN_VALUE;
     }
 
     // ---- producer
