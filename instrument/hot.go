@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/jiffyperf/jiffy/instrument/archive"
@@ -24,19 +25,20 @@ func (h hotSet) has(class string) bool {
 
 // hotClasses computes the set, if the inputs are a part of the Java library.
 func hotClasses(in *archive.Inputs, runtime []archive.File) (hotSet, error) {
-	classes := make(map[string]*archive.Entry)
-	library := false
-	for _, e := range in.Entries() {
-		if name, ok := strings.CutSuffix(e.Name, ".class"); ok {
-			classes[name] = e
-			library = library || strings.HasPrefix(name, "java/") || strings.HasPrefix(name, "jdk/internal/")
-		}
-	}
+	library := slices.ContainsFunc(in.Entries(), func(e *archive.Entry) bool {
+		return strings.HasSuffix(e.Name, ".class") && (strings.HasPrefix(e.Name, "java/") || strings.HasPrefix(e.Name, "jdk/internal/"))
+	})
 	if !library {
 		return nil, nil
 	}
 	if len(runtime) == 0 {
 		return nil, errors.New("the inputs are a part of the Java library, and what of it the runtime needs can't be told without the runtime: build jiffy with `make build`")
+	}
+	classes := make(map[string]*archive.Entry)
+	for _, e := range in.Entries() {
+		if name, ok := strings.CutSuffix(e.Name, ".class"); ok {
+			classes[name] = e
+		}
 	}
 	own := make(map[string][]byte)
 	for _, f := range runtime {

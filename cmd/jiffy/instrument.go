@@ -157,7 +157,11 @@ func (f *instrumentFlags) run(cmd *cobra.Command, inputs []string) error {
 	if f.explain != "" {
 		return f.explainMethod(cmd, o)
 	}
-	bar := newProgress(os.Stderr, "instrumenting", f.quiet)
+	var terminal io.Writer
+	if !f.quiet {
+		terminal = os.Stderr
+	}
+	bar := newProgress(terminal, "instrumenting", true)
 	o.Progress = bar.set
 	start := time.Now()
 	summary, err := instrument.Run(cmd.Context(), o)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,9 +13,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/jiffyperf/jiffy/csvexport"
 	csvreport "github.com/jiffyperf/jiffy/csvexport/report"
@@ -67,10 +64,10 @@ func checkReport(o csvreport.Options, top int) error {
 }
 
 func runReport(ctx context.Context, o csvreport.Options, top int, out, messages io.Writer) error {
-	progress, finish := reportProgress(messages)
-	o.Progress = progress
+	bar := newProgress(messages, "reading events", false)
+	o.Progress = bar.set
 	r, err := csvreport.Make(ctx, o)
-	finish()
+	bar.clear()
 	if err != nil {
 		return oneLine(err)
 	}
@@ -91,47 +88,6 @@ func oneLine(err error) error {
 		return err
 	}
 	return errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
-}
-
-// reportProgress shows a bar for work that takes more than a second, on a
-// terminal only.
-func reportProgress(w io.Writer) (progress func(done, total int64), finish func()) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return nil, func() {}
-	}
-	var bar *progressbar.ProgressBar
-	began := time.Now()
-	lines := make(chan [2]int64, 1)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for line := range lines {
-			if bar == nil && time.Since(began) > time.Second {
-				bar = progressbar.NewOptions64(line[1],
-					progressbar.OptionSetWriter(f),
-					progressbar.OptionSetDescription("reading events"),
-					progressbar.OptionThrottle(100*time.Millisecond),
-					progressbar.OptionClearOnFinish())
-			}
-			if bar != nil {
-				_ = bar.Set64(line[0]) // a terminal that can't be written to is no reason to stop
-			}
-		}
-		if bar != nil {
-			_ = bar.Finish()
-		}
-	}()
-	progress = func(done, total int64) {
-		select {
-		case lines <- [2]int64{done, total}:
-		default: // the bar is still busy with an earlier figure
-		}
-	}
-	return progress, func() {
-		close(lines)
-		<-done
-	}
 }
 
 func newTable(title string) table.Writer {

@@ -24,11 +24,9 @@ const (
 // Access flags that decide what happens to a method (JVMS tables 4.1-B, 4.6-A).
 const (
 	AccPublic       = 0x0001
-	AccPrivate      = 0x0002
 	AccStatic       = 0x0008
 	AccSynchronized = 0x0020
 	AccBridge       = 0x0040
-	AccVarargs      = 0x0080
 	AccNative       = 0x0100
 	AccInterface    = 0x0200
 	AccAbstract     = 0x0400

@@ -124,9 +124,6 @@ func (p *Pool) grow(count int) {
 // Count is the constant_pool_count: one more than the largest index.
 func (p *Pool) Count() int { return len(p.offsets) }
 
-// Original is the constant_pool_count as it was parsed, and the span of the pool's constants in the class file.
-func (p *Pool) Original() Span { return Span{10, p.end} }
-
 // Room is how many indices are still free (a long takes two).
 func (p *Pool) Room() int { return maxPool - len(p.offsets) }
 

@@ -109,7 +109,7 @@ func (f *Flow) spread(pc int) error {
 			return err
 		}
 		f.eachHandler(pc, func(handler int) { f.pending = append(f.pending, handler) })
-		if !f.goesOn(pc) {
+		if endsFlow(f.body, pc) {
 			return nil
 		}
 		if pc += f.body.Length(pc); !f.body.StartsAt(pc) {
@@ -117,17 +117,6 @@ func (f *Flow) spread(pc int) error {
 		}
 	}
 	return nil
-}
-
-// goesOn reports whether control can reach the next instruction.
-func (f *Flow) goesOn(pc int) bool {
-	switch op := f.body.Code[pc]; formats[op].operand {
-	case branch16:
-		return op != OpGoto
-	case branch32, table, lookup, exit, ret:
-		return false
-	}
-	return f.body.Code[pc] != OpAthrow
 }
 
 func (f *Flow) fail(pc int, what string) error { return &PCError{pc, what, ErrMalformed} }
@@ -197,7 +186,7 @@ func (f *Flow) run(s state) error {
 		if f.slots > maxSlots {
 			return f.fail(pc, "too many branches before super()")
 		}
-		if !f.goesOn(pc) {
+		if endsFlow(f.body, pc) {
 			return nil
 		}
 		if s.pc = pc + f.body.Length(pc); !f.body.StartsAt(s.pc) {

@@ -11,14 +11,12 @@ type Opcode = byte
 // The opcodes that rewriting looks at (JVMS chapter 7).
 const (
 	OpNop             Opcode = 0
-	OpAconstNull      Opcode = 1
 	OpLdc             Opcode = 18
 	OpLdcW            Opcode = 19
 	OpLdc2W           Opcode = 20
 	OpIload           Opcode = 21
 	OpLload           Opcode = 22
 	OpAload           Opcode = 25
-	OpIload0          Opcode = 26
 	OpLload0          Opcode = 30
 	OpAload0          Opcode = 42
 	OpAload3          Opcode = 45
@@ -31,10 +29,8 @@ const (
 	OpJsr             Opcode = 168
 	OpRet             Opcode = 169
 	OpTableswitch     Opcode = 170
-	OpLookupswitch    Opcode = 171
 	OpIreturn         Opcode = 172
 	OpAreturn         Opcode = 176
-	OpReturn          Opcode = 177
 	OpGetstatic       Opcode = 178
 	OpPutstatic       Opcode = 179
 	OpGetfield        Opcode = 180
@@ -45,10 +41,9 @@ const (
 	OpInvokeinterface Opcode = 185
 	OpInvokedynamic   Opcode = 186
 	OpNew             Opcode = 187
-	OpAnewarray       Opcode = 189
 	OpAthrow          Opcode = 191
 	OpCheckcast       Opcode = 192
-	OpInstanceof      Opcode = 193
+	OpMonitorenter    Opcode = 194
 	OpMonitorexit     Opcode = 195
 	OpWide            Opcode = 196
 	OpMultianewarray  Opcode = 197

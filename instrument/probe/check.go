@@ -15,7 +15,7 @@ import (
 func (in *Instrumenter) verify(m *classfile.Member, rewritten []byte) error {
 	original := in.class.Bytes(m.Code)
 	err := in.refused(m, rewritten)
-	if err == nil && bytes.IndexByte(in.body.Code, opMonitorenter) >= 0 && in.unlocked(m, rewritten) > in.unlocked(m, original) {
+	if err == nil && bytes.IndexByte(in.body.Code, code.OpMonitorenter) >= 0 && in.unlocked(m, rewritten) > in.unlocked(m, original) {
 		err = errors.New("locks are no longer structured")
 	}
 	if err == nil {
@@ -26,8 +26,6 @@ func (in *Instrumenter) verify(m *classfile.Member, rewritten []byte) error {
 	}
 	return fmt.Errorf("%w: %w", errDefect, err)
 }
-
-const opMonitorenter = 194 // JVMS §6.5.monitorenter
 
 // refused is what the type checker says. What it can't check, code of old versions without frames, it doesn't refuse.
 func (in *Instrumenter) refused(m *classfile.Member, attribute []byte) error {
